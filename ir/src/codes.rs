@@ -103,6 +103,7 @@ codes! {
     AssignedCondition = 414 Warning "an assignment as a condition";
     ConstantIndex = 415 Warning "a constant index out of range";
     EndlessRecursion = 416 Warning "a function that calls itself on every path";
+    NoOutput = 417 Warning "a shader that gives nothing, or an input written as an output";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";

@@ -125,6 +125,7 @@ impl<'a> TypeChecker<'a, '_> {
             return;
         }
         if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
+            self.refuse_texture_parts(declaration, declarator);
             let number = self.textures.len() as u32;
             self.textures.push(name);
             self.names
@@ -171,6 +172,46 @@ impl<'a> TypeChecker<'a, '_> {
         });
         self.names
             .declare(name.symbol, ValueBinding::Constant(number));
+    }
+
+    /// Reports what a declaration of a texture has beside its name.
+    fn refuse_texture_parts(
+        &mut self,
+        declaration: &'a ast::Declaration<'a>,
+        declarator: &'a ast::Declarator<'a>,
+    ) {
+        let text = self.symbol_name(declarator.name.symbol).to_owned();
+        if let Some(init) = declarator.init {
+            self.report(
+                Diagnostic::new(
+                    Code::BadInitializer,
+                    init.span,
+                    "a texture has no value in the source: the host gives it by its name",
+                )
+                .here("not possible here")
+                .help(format!(
+                    "write `texture2d {text};`, and name its file where it is drawn: `image --texture {text}=FILE`"
+                )),
+            );
+        }
+        let dimensions = declaration
+            .ty
+            .dimensions
+            .iter()
+            .chain(declarator.dimensions);
+        if let Some(dimension) = dimensions.last() {
+            self.report(
+                Diagnostic::new(
+                    Code::BadVariableType,
+                    dimension.span,
+                    "there are no arrays of textures",
+                )
+                .here("not possible here")
+                .help(format!(
+                    "declare each by its name, `texture2d {text}0, {text}1;`, and choose between their samples"
+                )),
+            );
+        }
     }
 
     /// Declares a function of the user or, if `library` is set, of the library.

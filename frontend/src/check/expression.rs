@@ -205,6 +205,7 @@ impl<'a> TypeChecker<'a, '_> {
         let facts = LocalProperties {
             is_const: true,
             is_hoisted: true,
+            is_written: false,
             bits: None,
         };
         let local = self.add_local(local, facts);

@@ -92,6 +92,7 @@ impl<'a> TypeChecker<'a, '_> {
         let facts = LocalProperties {
             is_const: this.direction == ParamDirection::In,
             is_hoisted: false,
+            is_written: false,
             bits: None,
         };
         let local = self.add_local(local, facts);

@@ -99,6 +99,7 @@ pub fn check<'a>(
     checker.declare_files(request.files);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
+    checker.warn_shaders_without_effect();
     checker.check_gradients();
     checker.warn_endless_recursion();
     checker.finish(entry)
@@ -209,6 +210,8 @@ struct LocalProperties {
     is_const: bool,
     /// Whether it lives from the beginning of the function, wherever it was first named.
     is_hoisted: bool,
+    /// Whether something is assigned to it after its declaration.
+    is_written: bool,
     /// Its bits, if it is a constant scalar.
     bits: Option<u32>,
 }
@@ -279,6 +282,8 @@ struct TypeChecker<'a, 'c> {
     /// for names outside of functions.
     lacking: HashMap<(Code, FunctionId, FileId, Symbol), usize>,
     warnings: Vec<Diagnostic>,
+    /// The shaders of which a warning says that an input may be meant as an output.
+    shaders_with_written_inputs: HashSet<FunctionId>,
     /// The function whose body is being checked.
     current: FunctionId,
     /// The function whose parameters' defaults are being checked.
@@ -315,6 +320,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             diagnostics: Vec::new(),
             lacking: HashMap::new(),
             warnings: Vec::new(),
+            shaders_with_written_inputs: HashSet::new(),
             current: NO_FUNCTION,
             defaults_of: None,
             is_library: false,

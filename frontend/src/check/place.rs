@@ -36,6 +36,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         match root(value) {
             Ok(local) => {
+                self.body.properties[local.0 as usize].is_written = true;
                 if !self.body.enclosing.is_empty() || self.session.is_some() {
                     self.body.changed.push(local);
                 }

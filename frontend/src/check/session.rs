@@ -207,6 +207,7 @@ impl<'a> TypeChecker<'a, '_> {
         let facts = LocalProperties {
             is_const: false,
             is_hoisted: false,
+            is_written: false,
             bits: None,
         };
         self.add_local(local, facts)

@@ -59,6 +59,7 @@ impl<'a> TypeChecker<'a, '_> {
             let facts = LocalProperties {
                 is_const: parameter.is_const && param.direction == ast::ParamDirection::In,
                 is_hoisted: false,
+                is_written: false,
                 bits: None,
             };
             let local = self.add_local(local, facts);
@@ -84,6 +85,7 @@ impl<'a> TypeChecker<'a, '_> {
             );
         }
         self.warn_unread_variables(id);
+        self.warn_written_inputs(id);
         self.end_body(id, outer, body);
     }
 
@@ -432,6 +434,7 @@ impl<'a> TypeChecker<'a, '_> {
                 Code::BadInitializer,
                 span,
                 "an array sized while shading begins with zeros",
+                is_written: false,
             )
             .here("not possible here")
             .help("set its elements after the declaration, in a loop for example"),

@@ -4,9 +4,10 @@
 //! Warnings are only for sources of the user, and only where there is no error: a missing part may
 //! have avoided them.
 
-use super::TypeChecker;
+use super::overload_resolution::is_shader;
 use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
+use super::{DeclaredFunction, TypeChecker};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Direction, Span};
@@ -72,6 +73,66 @@ impl<'a> TypeChecker<'a, '_> {
                 .help(format!(
                     "remove it, or call it `_{text}` if it is to stay unread"
                 )),
+            );
+        }
+    }
+
+    /// Warns of the inputs of a shader that are written as outputs are: nothing reads them
+    /// afterwards, or the shader has no outputs.
+    pub(super) fn warn_written_inputs(&mut self, function: FunctionId) {
+        let declared = *self.declared(function);
+        if !is_shader(&declared) {
+            return;
+        }
+        let has_outputs = has_outputs(&declared);
+        for (index, param) in declared.params.iter().enumerate() {
+            let is_read = self.body.reads[index] > 0;
+            let is_input = param.direction == ast::ParamDirection::In;
+            let is_written = self.body.properties[index].is_written;
+            if !is_input || !is_written || is_read && has_outputs {
+                continue;
+            }
+            self.shaders_with_written_inputs.insert(function);
+            let text = self.symbol_name(param.name).to_owned();
+            let ty = self.types.name(param.ty, self.interner);
+            self.warn(
+                Diagnostic::new(
+                    Code::NoOutput,
+                    param.span,
+                    format!("`{text}` is written, and is an input: no host gets what it becomes"),
+                )
+                .here("an input")
+                .help(format!("write `out {ty} {text}` for an output")),
+            );
+        }
+    }
+
+    /// Warns of shaders that compute something and have no outputs, in a program without messages.
+    pub(super) fn warn_shaders_without_effect(&mut self) {
+        if !self.messages.is_empty() {
+            return;
+        }
+        for index in 0..self.functions.len() {
+            let declared = self.functions[index];
+            let is_said = self
+                .shaders_with_written_inputs
+                .contains(&FunctionId(index as u32));
+            if !is_shader(&declared)
+                || has_outputs(&declared)
+                || declared.body.is_empty()
+                || is_said
+            {
+                continue;
+            }
+            let text = self.symbol_name(declared.name.symbol).to_owned();
+            self.warn(
+                Diagnostic::new(
+                    Code::NoOutput,
+                    declared.name.span,
+                    format!("the shader `{text}` has no outputs, so nothing comes of it"),
+                )
+                .here("no `out` parameter")
+                .help(format!("give it one: `shader {text}(out color c)`")),
             );
         }
     }
@@ -212,6 +273,12 @@ impl<'a> TypeChecker<'a, '_> {
             .help("take the derivative of what is rounded or converted, before that is done"),
         );
     }
+}
+
+/// Whether a parameter of the function is an output.
+fn has_outputs(declared: &DeclaredFunction<'_>) -> bool {
+    let mut params = declared.params.iter();
+    params.any(|param| param.direction != ast::ParamDirection::In)
 }
 
 /// A literal integer, perhaps under a sign.
