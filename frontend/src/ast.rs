@@ -324,8 +324,8 @@ pub enum StmtKind<'a> {
     Return(Option<&'a Expr<'a>>),
     /// `;`
     Empty,
-    /// A statement that could not be parsed.
-    Broken,
+    /// A statement that could not be parsed, with the names that it most likely declares.
+    Broken(&'a [Ident]),
 }
 
 /// A condition of an `if`, and the body that runs where it is the first that holds.

@@ -197,7 +197,7 @@ impl<'s> AstValidator<'s> {
             | StmtKind::Continue
             | StmtKind::Return(None)
             | StmtKind::Empty
-            | StmtKind::Broken => {}
+            | StmtKind::Broken(_) => {}
         });
     }
 

@@ -10,6 +10,7 @@
 //! end, blocks at their brace.
 
 mod attribute;
+mod declared_names;
 mod expression;
 mod item;
 mod parse_error;

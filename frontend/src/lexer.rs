@@ -5,7 +5,6 @@
 //! sampling keywords comes `<name>`: there any word is a name, and the `>` is a token of its own.
 //! Everywhere else the longest mark wins.
 
-mod define;
 mod directive;
 mod number;
 
@@ -355,7 +354,7 @@ fn visible(c: char) -> String {
 }
 
 /// The length of the word that `bytes` start with.
-fn word_len(bytes: &[u8]) -> usize {
+pub(crate) fn word_len(bytes: &[u8]) -> usize {
     bytes
         .iter()
         .position(|&b| !is_word(b))

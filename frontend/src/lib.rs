@@ -14,6 +14,7 @@ pub mod interner;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
+mod macro_fix;
 mod nesting;
 mod parse;
 mod syntax_error;

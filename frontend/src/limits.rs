@@ -27,6 +27,9 @@ pub const MAX_DIAGNOSTICS: usize = 32;
 /// name may be as long as a source.
 pub const MAX_MESSAGE_BYTES: usize = 1024;
 
+/// Longest macro, in bytes, for which a declaration is proposed.
+pub const MAX_MACRO_BYTES: usize = 256;
+
 /// Most scalars and scalar arrays that a value of one type is made of.
 pub const MAX_LEAVES: usize = 1024;
 

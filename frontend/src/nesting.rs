@@ -124,7 +124,9 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
             }
         }
         if stack.len() > MAX_NESTING {
-            let message = format!("nested more than {MAX_NESTING} deep");
+            let message = format!(
+                "more than {MAX_NESTING} brackets, statements and operators are inside each other"
+            );
             let help = match kind {
                 TokenKind::If
                 | TokenKind::For

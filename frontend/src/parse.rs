@@ -11,6 +11,7 @@ use crate::grammar::{self, GrammarRule, NodeBuilder, ParseError};
 use crate::interner::{Interner, Symbol};
 use crate::lexer::lex;
 use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE_BYTES};
+use crate::macro_fix::MacroFixes;
 use crate::nesting;
 use crate::syntax_error::syntax_diagnostic;
 use crate::token::{Include, TokenStream};
@@ -92,6 +93,22 @@ pub fn parse_repl<'a>(
     }
 }
 
+/// The error for each macro.
+fn refused_macros(tokens: &TokenStream, text: &str) -> Vec<Diagnostic> {
+    let mut fixes = MacroFixes::default();
+    let refused = |&(_, span): &(Symbol, Span)| {
+        let line = &text[span.start as usize..span.end as usize];
+        let after = line.split_once("define").map_or("", |(_, after)| after);
+        let message = "there is no preprocessor, so `#define` means nothing";
+        Diagnostic::new(Code::NoPreprocessor, span, message)
+            .here("not part of the language")
+            .help(fixes.help(after))
+    };
+    // One more shows that there are more.
+    let macros = tokens.macros.iter().take(MAX_DIAGNOSTICS + 1);
+    macros.map(refused).collect()
+}
+
 /// The items, and one for each macro: its name counts as known, but its declaration was refused.
 fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &TokenStream) -> &'a [Item<'a>] {
     if tokens.macros.is_empty() {
@@ -142,6 +159,7 @@ impl<'s> Source<'s> {
         let lexed = lex(interner, file, text);
         let mut tokens = lexed.tokens;
         let mut diagnostics = lexed.diagnostics;
+        diagnostics.extend(refused_macros(&tokens, text));
         diagnostics.extend(misplaced_include(&tokens, end_is_semicolon));
         let ends_in_comment = lexed.open_comment && diagnostics.len() == 1;
         let balance = brackets::balance(&mut tokens);

@@ -334,7 +334,7 @@ impl<'i> Printer<'i> {
             StmtKind::Return(None) => self.put("(return)"),
             StmtKind::Return(Some(expr)) => self.call("return", &[expr]),
             StmtKind::Empty => self.put("(empty)"),
-            StmtKind::Broken => self.put("(broken)"),
+            StmtKind::Broken(_) => self.put("(broken)"),
         }
     }
 

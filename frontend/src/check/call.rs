@@ -51,6 +51,17 @@ impl<'a> TypeChecker<'a, '_> {
         if let Some(own) = self.own_methods(name.symbol) {
             return self.call_own_method(own, name, args, span);
         }
+        if let [
+            ast::Expr {
+                kind: ast::ExprKind::String(selector),
+                span: at,
+            },
+            ..,
+        ] = args
+            && self.report_selector(name, *selector, *at)
+        {
+            return TypedExpr::error(span);
+        }
         let functions = self.names.newest_function(name.symbol, self.is_library);
         if functions.is_none()
             && let Some(ty) = self.type_named(name.symbol, 0)
@@ -102,6 +113,34 @@ impl<'a> TypeChecker<'a, '_> {
         }
         self.unknown_function(name, Some(arguments));
         TypedExpr::error(span)
+    }
+
+    /// Reports a string that chooses what a function does, as in OSL; returns whether it did. Not of
+    /// messages, and functions of other languages.
+    fn report_selector(&mut self, name: ast::Ident, selector: Symbol, at: Span) -> bool {
+        let function = self.symbol_name(name.symbol);
+        let is_own = self.names.newest_function(name.symbol, self.is_library);
+        let is_printf = super::builtin::find_builtin(function) == Some(Builtin::Printf);
+        let is_known = is_own.is_some() || is_built_in(function);
+        if !is_known || is_own.is_none() && is_printf {
+            return false;
+        }
+        let help = match noise_of(self.symbol_name(selector)) {
+            Some(noise) if is_own.is_none() && function.contains("noise") => {
+                format!("the kind of noise is its function: `{noise}(p)`")
+            }
+            _ if is_own.is_none() && predeclared_type(function).is_some() => {
+                "spaces and colour models have no names: leave the string out, and convert by a function".to_owned()
+            }
+            _ => "choose by the function's name, or by an int".to_owned(),
+        };
+        let message = format!("`{function}` takes no string");
+        self.report(
+            Diagnostic::new(Code::TextAsValue, at, message)
+                .here("a string")
+                .help(help),
+        );
+        true
     }
 
     /// `pair(1.0, 2.0)`: the members in order.
@@ -426,6 +465,18 @@ impl<'a> TypeChecker<'a, '_> {
         }
         number
     }
+}
+
+/// The function of a kind of noise that OSL names by a string.
+fn noise_of(selector: &str) -> Option<&'static str> {
+    Some(match selector {
+        "perlin" | "snoise" => "snoise",
+        "uperlin" | "noise" => "noise",
+        "cell" | "hash" => "cellnoise",
+        "simplex" => "simplexnoise",
+        "usimplex" => "usimplexnoise",
+        _ => return None,
+    })
 }
 
 /// Whether a call of that name would mean a built-in.

@@ -216,7 +216,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// How to convert a value to another type, for a help.
-    fn conversion_help(&self, value: &TypedExpr, to: TypeId) -> String {
+    fn conversion_help(&self, value: &TypedExpr<'a>, to: TypeId) -> String {
         let from = value.ty;
         let name = self.types.name(to, self.interner);
         let shown = self.quoted(value);
@@ -224,7 +224,7 @@ impl<'a> TypeChecker<'a, '_> {
         let inner = shown.trim_start_matches('(').trim_end_matches(')');
         let (width, target) = (from.float_count(), to.float_count());
         if from == TypeId::VOID {
-            "call a function that returns a value".to_owned()
+            self.void_fix(value)
         } else if self.types.primal_of_pair(to) == Some(from) {
             format!("make a pair of it: `diffPair({inner})`")
         } else if let Some(of) = name.strip_suffix(".Differential") {

@@ -296,7 +296,10 @@ impl<'a> TypeChecker<'a, '_> {
         if is_shader(a) || is_shader(b) {
             return is_shader(a) == is_shader(b);
         }
-        a.params.len() == b.params.len() && a.params.iter().zip(b.params).all(|(a, b)| a.ty == b.ty)
+        // Types that were reported may differ.
+        let is_same = |a: TypeId, b: TypeId| a == b && a != TypeId::ERROR;
+        let mut pairs = a.params.iter().zip(b.params);
+        a.params.len() == b.params.len() && pairs.all(|(a, b)| is_same(a.ty, b.ty))
     }
 
     /// Joins a second declaration of a function with its first: one of them must be a prototype.

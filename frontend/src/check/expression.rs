@@ -28,7 +28,7 @@ impl<'a> TypeChecker<'a, '_> {
                 self.report(
                     Diagnostic::new(Code::TextAsValue, span, "a string is not a value")
                         .here("a string")
-                        .help("strings are allowed only at the beginning of a message: `printf(\"%f\\n\", x)`"),
+                        .help("there are strings in messages and metadata alone: number the choices, and use an int"),
                 );
                 TypedExpr::error(span)
             }

@@ -48,7 +48,11 @@ const TYPES: &[(&[&str], &str)] = &[
     ),
     (
         &["string"],
-        "strings are allowed only in messages: `printf(\"text\\n\")`",
+        "there are no string variables: number the choices, and make it an `int`",
+    ),
+    (
+        &["diffPair", "DiffPair"],
+        "write `var d = diffPair(…);`, or its type: `DifferentialPair<float> d`",
     ),
     (&["char", "short"], "use `int`"),
     (&["long"], "use `int`, which has 32 bits"),
@@ -294,6 +298,18 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
     (
         &["calculatenormal"],
         "write `normalize(cross(ddx(p), ddy(p)))`, and `-` before it if it faces the other side",
+    ),
+    (
+        &[
+            "grad",
+            "gradient",
+            "derivative",
+            "differentiate",
+            "jvp",
+            "vjp",
+            "jacobian",
+        ],
+        "`bwd_diff(f)(…)` gives the gradient of a function, `fwd_diff(f)(…)` its derivative in one direction; at the prompt, `:grad f(x)`",
     ),
     (&["log1p"], "write `log(1.0 + x)`"),
     (&["expm1"], "write `exp(x) - 1.0`"),

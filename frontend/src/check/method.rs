@@ -231,6 +231,11 @@ impl<'a> TypeChecker<'a, '_> {
         let is_function =
             self.names.newest_function(name.symbol, false).is_some() || super::is_built_in(&method);
         let help = match closest {
+            _ if self.types.primal_of_pair(ty).is_some() => {
+                format!(
+                    "a pair has members: `{value}.p` is its value, `{value}.d` its differential"
+                )
+            }
             Some(closest) => format!("did you mean `{closest}`?"),
             None if is_function || own.is_empty() => {
                 format!("write the value as an argument: `{method}({value}{rest})`")

@@ -2,11 +2,12 @@
 //! a name.
 
 use super::TypeChecker;
+use super::symbol_table::{TypeBinding, predeclared_type};
 use crate::ast::{self, BinaryOp, ExprKind, StmtKind, TypeName};
 use crate::interner::Symbol;
 use crate::syntax_error::misspelt_keyword::{self, KeywordPosition};
 use crate::token_kind::TokenKind;
-use adumbra_ir::Span;
+use adumbra_ir::{Code, Diagnostic, Span};
 
 impl<'a> TypeChecker<'a, '_> {
     /// Reports a statement that begins with an undeclared name close to a keyword; returns whether
@@ -36,6 +37,49 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let report = misspelt_keyword::misspelt_keyword_diagnostic(span, word, meant);
         self.report(report);
+        true
+    }
+
+    /// Reports `sin u;`, which looks like a declaration of `u`; returns whether it did.
+    pub(super) fn report_uncalled_function(&mut self, statement: &ast::Stmt<'a>) -> bool {
+        let StmtKind::Declaration(ast::Declaration {
+            is_const: false,
+            ty,
+            declarators:
+                [
+                    ast::Declarator {
+                        name,
+                        dimensions: [],
+                        init: None,
+                        ..
+                    },
+                ],
+            ..
+        }) = statement.kind
+        else {
+            return false;
+        };
+        let TypeName::Named(symbol) = ty.name else {
+            return false;
+        };
+        let function = self.symbol_name(symbol);
+        let is_type = self.names.type_binding(symbol) != TypeBinding::Unknown
+            || predeclared_type(function).is_some();
+        let is_function = self
+            .names
+            .newest_function(symbol, self.is_library)
+            .is_some()
+            || super::is_built_in(function);
+        if is_type || !is_function {
+            return false;
+        }
+        let help = format!("write `{function}({})`", self.symbol_name(name.symbol));
+        let message = format!("`{function}` is called with its arguments in parentheses");
+        self.report(
+            Diagnostic::new(Code::SyntaxError, ty.span, message)
+                .here("a function")
+                .help(help),
+        );
         true
     }
 

@@ -7,6 +7,7 @@
 
 use super::DeclaredFunction;
 use super::TypeChecker;
+use super::builtin::{Builtin, find_builtin};
 use super::call::{CallArguments, given_phrase};
 use super::convert::conversion_rank;
 use super::typed_tree::FunctionId;
@@ -56,7 +57,16 @@ impl<'a> TypeChecker<'a, '_> {
         if let Some(best) = best {
             return Some(viable[best].0);
         }
+        // A parameter whose type was reported fits everything.
+        let is_broken = |id: &FunctionId| {
+            let params = self.declared(*id).params;
+            params.iter().any(|param| param.ty == TypeId::ERROR)
+        };
+        if self.overloads(functions).any(|id| is_broken(&id)) {
+            return None;
+        }
         match viable.is_empty() {
+            true if self.report_hidden(functions, name, args, span) => {}
             true => self.no_overload(functions, name, args, span),
             false => {
                 let candidates: Vec<FunctionId> = viable.iter().map(|(id, _)| *id).collect();
@@ -106,6 +116,9 @@ impl<'a> TypeChecker<'a, '_> {
             );
             return None;
         }
+        if self.ranks(&declared, args).is_none() && self.report_hidden(function, name, args, span) {
+            return None;
+        }
         if takes(&declared, args.values.len()) {
             return Some(function);
         }
@@ -117,17 +130,80 @@ impl<'a> TypeChecker<'a, '_> {
             (true, _) => format!("{most} arguments"),
             (false, _) => format!("{needed} to {most} arguments"),
         };
-        let signature = self.signature(&declared);
+        let help = match self.gradient_call(&declared) {
+            Some(call) => call,
+            None => format!("call it as `{}`", self.signature(&declared)),
+        };
         let diagnostic = Diagnostic::new(
             Code::ArgumentCount,
             span,
             format!("`{text}` takes {takes}, and {}", given_phrase(given)),
         )
         .here(format!("{given} given"))
-        .help(format!("call it as `{signature}`"));
+        .help(help);
         let diagnostic = self.declared_here(diagnostic, &declared, "declared here");
         self.report(diagnostic);
         None
+    }
+
+    /// Reports a call that no function of the user fits, but one of the library that they hide;
+    /// returns whether it did.
+    fn report_hidden(
+        &mut self,
+        functions: FunctionId,
+        name: ast::Ident,
+        args: CallArguments<'_, 'a>,
+        span: Span,
+    ) -> bool {
+        let declared = *self.declared(functions);
+        if declared.is_library || declared.owner.is_some() || !self.fits_library(name, args, span) {
+            return false;
+        }
+        let text = self.symbol_name(name.symbol).to_owned();
+        let given = self.types_of(args.values);
+        self.report(
+            Diagnostic::new(
+                Code::NoOverload,
+                span,
+                format!("no `{text}` of this program takes ({given})"),
+            )
+            .here("fits the library's function, which is hidden")
+            .label(declared.name.span, format!("hides the library's `{text}`"))
+            .help(format!(
+                "rename the `{text}` of this program, so that this calls the library's"
+            )),
+        );
+        true
+    }
+
+    /// Whether a function of the library, or a built-in one, takes the arguments.
+    fn fits_library(&mut self, name: ast::Ident, args: CallArguments<'_, 'a>, span: Span) -> bool {
+        if args.values.iter().any(super::TypedExpr::is_error) {
+            return false;
+        }
+        match find_builtin(self.symbol_name(name.symbol)) {
+            Some(Builtin::Printf) => false,
+            Some(builtin) => {
+                let said = (self.diagnostics.len(), self.warnings.len());
+                let value = self.call_builtin(builtin, name, args.values, span);
+                self.diagnostics.truncate(said.0);
+                self.warnings.truncate(said.1);
+                !value.is_error()
+            }
+            None => match self.library_functions(name.symbol) {
+                Some(newest) => {
+                    let mut overloads = self.overloads(newest);
+                    overloads.any(|id| self.ranks(self.declared(id), args).is_some())
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// The types of values, as a list.
+    fn types_of(&self, values: &[super::TypedExpr]) -> String {
+        let types = values.iter().map(|v| self.types.name(v.ty, self.interner));
+        types.collect::<Vec<_>>().join(", ")
     }
 
     /// Points at a declaration, unless it is in the library, whose source the user does not see.
@@ -150,16 +226,12 @@ impl<'a> TypeChecker<'a, '_> {
         args: CallArguments<'_, 'a>,
         span: Span,
     ) {
-        let given: Vec<String> = args
-            .values
-            .iter()
-            .map(|v| self.types.name(v.ty, self.interner))
-            .collect();
+        let given = self.types_of(args.values);
         let text = self.symbol_name(name.symbol).to_owned();
         let mut diagnostic = Diagnostic::new(
             Code::NoOverload,
             span,
-            format!("no `{text}` takes ({})", given.join(", ")),
+            format!("no `{text}` takes ({given})"),
         )
         .here("fits no function of that name");
         let mut candidates: Vec<FunctionId> = self.overloads(functions).collect();

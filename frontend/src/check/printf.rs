@@ -94,7 +94,7 @@ impl<'a> TypeChecker<'a, '_> {
         let help = match value.ty {
             TypeId::BOOL => "write `%d`: 1 is true, 0 is false",
             TypeId::CLOSURE => "print what the closure is made from",
-            TypeId::VOID => "call a function that returns a value",
+            TypeId::VOID => &self.void_fix(&value),
             TypeId::FLOAT => &format!("write `%f`, or convert it: `(int){}`", self.quoted(&value)),
             ty if ty.float_count() > 0 => "write `%f`: it writes all components",
             _ => "print its members or elements one by one",

@@ -152,7 +152,7 @@ impl<'a> TypeChecker<'a, '_> {
         out: &mut StatementList<'a>,
     ) -> Completes {
         let span = statement.span;
-        if self.report_misspelt_keyword(statement) {
+        if self.report_misspelt_keyword(statement) || self.report_uncalled_function(statement) {
             // As for statements that could not be parsed.
             return false;
         }
@@ -244,8 +244,22 @@ impl<'a> TypeChecker<'a, '_> {
                 false
             }
             StmtKind::Empty => true,
-            // The broken statement may have been a return.
-            StmtKind::Broken => false,
+            StmtKind::Broken(names) => {
+                self.declare_broken(names);
+                // It may have been a return.
+                false
+            }
+        }
+    }
+
+    /// Declares the names of a statement that could not be parsed, as far as they mean nothing:
+    /// their uses have no errors of their own.
+    fn declare_broken(&mut self, names: &[ast::Ident]) {
+        for &name in names {
+            if !self.names.is_declared(name.symbol) {
+                let local = self.new_local(name, TypeId::ERROR);
+                self.names.declare(name.symbol, ValueBinding::Local(local));
+            }
         }
     }
 
@@ -376,6 +390,7 @@ impl<'a> TypeChecker<'a, '_> {
         for declarator in declaration.declarators {
             let name = declarator.name;
             let inferred = self.inferred_value(declaration, declarator);
+            let inferred = inferred.map(|value| self.with_value(value));
             let (mut ty, made) = match &inferred {
                 Some(value) => (value.ty, None),
                 None => self.variable_type(&declaration.ty, declarator),
@@ -419,6 +434,7 @@ impl<'a> TypeChecker<'a, '_> {
             let facts = LocalProperties {
                 is_const,
                 is_hoisted: false,
+                is_written: false,
                 bits,
             };
             let local = self.add_local(local, facts);
@@ -428,13 +444,30 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
+    /// The value, which is reported if there is none.
+    fn with_value(&mut self, value: TypedExpr<'a>) -> TypedExpr<'a> {
+        if value.ty != TypeId::VOID {
+            return value;
+        }
+        let help = self.void_fix(&value);
+        self.report(
+            Diagnostic::new(
+                Code::TypeMismatch,
+                value.span,
+                "this has no value that a variable can start with",
+            )
+            .here("this is `void`")
+            .help(help),
+        );
+        TypedExpr::error(value.span)
+    }
+
     fn starts_as_zeros(&mut self, span: Span) {
         self.report(
             Diagnostic::new(
                 Code::BadInitializer,
                 span,
                 "an array sized while shading begins with zeros",
-                is_written: false,
             )
             .here("not possible here")
             .help("set its elements after the declaration, in a loop for example"),

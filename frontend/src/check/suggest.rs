@@ -70,6 +70,10 @@ impl<'a> TypeChecker<'a, '_> {
         if self.is_known_to_lack(Code::UnknownName, symbol, span) {
             return TypedExpr::error(span);
         }
+        if let Some(report) = self.parameter_of_shader(symbol, span) {
+            self.report(report);
+            return TypedExpr::error(span);
+        }
         let in_session = self.session.is_some() && !self.is_library;
         let globals = self.globals.iter().map(|(symbol, _)| *symbol);
         let globals = globals.filter(|_| in_session);
@@ -179,6 +183,48 @@ impl<'a> TypeChecker<'a, '_> {
                 ),
             }
         })
+    }
+
+    /// The report of a name that is a parameter of a shader, and is read outside of it.
+    fn parameter_of_shader(&self, symbol: Symbol, span: Span) -> Option<Diagnostic> {
+        let (shader, param) = self.functions.iter().find_map(|function| {
+            let mut params = function.params.iter().filter(|_| is_shader(function));
+            Some((function, params.find(|param| param.name == symbol)?))
+        })?;
+        let text = self.symbol_name(symbol);
+        let name = self.symbol_name(shader.name.symbol);
+        let is_input = param.direction == ast::ParamDirection::In;
+        let what = if is_input { "an input" } else { "an output" };
+        let ty = self.types.name(param.ty, self.interner);
+        let here = match self.current {
+            super::NO_FUNCTION => None,
+            current => Some(self.declared(current)),
+        };
+        let help = match here {
+            Some(here) if is_shader(here) && is_input => {
+                format!("give this shader an input of its own: `{ty} {text}`")
+            }
+            Some(here) if !is_shader(here) && is_input => {
+                let function = self.symbol_name(here.name.symbol);
+                let passed = match here.params.len() - usize::from(here.owner.is_some()) {
+                    0 => text.to_owned(),
+                    _ => format!("…, {text}"),
+                };
+                format!(
+                    "give `{function}` a parameter `{ty} {text}`, and pass the input to it: `{function}({passed})`"
+                )
+            }
+            Some(_) => format!("write it in `{name}`: return the value, and assign it there"),
+            None => {
+                "a constant is computed from constants alone: compute this in the shader".to_owned()
+            }
+        };
+        let message = format!("`{text}` is {what} of the shader `{name}`, which alone sees it");
+        let report = Diagnostic::new(Code::UnknownName, span, message)
+            .here("not declared here")
+            .label(param.span, format!("{what} of `{name}`"))
+            .help(help);
+        Some(report)
     }
 
     /// Reports a call of an unknown function; its arguments' types are known unless the name is

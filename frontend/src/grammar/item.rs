@@ -1,18 +1,17 @@
 //! Items at file level, and the entry points of the grammar.
 
 use super::attribute::attribute_list;
+use super::declared_names::declared_names;
 use super::expression::literal;
 use super::statement::{StatementRules, declaration, statement_rules};
 use super::without_meaning::{FILE_WORDS, METHOD_WORDS, no_parameters, precision, skip_words};
 use super::{
-    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon,
-    skip_to_end, word,
+    GrammarExtra, GrammarRule, enclosed, mark, name, one, seen, semicolon, skip_to_end, word,
 };
 use crate::ast::{
     Attribute, Declaration, Expr, ExprKind, FunctionDef, Ident, Item, ItemKind, MetadataItem,
     ParamDecl, ParamDirection, ReplEntry, StructDef, TypeAlias, UnaryOp,
 };
-use crate::syntax_error::foreign_keyword;
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
 use bumpalo::collections::Vec as BumpVec;
@@ -367,52 +366,4 @@ enum Part<'a> {
     Alias(TypeAlias<'a>),
     Method(FunctionDef<'a>),
     Broken,
-}
-
-/// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or
-/// the end of the item after it. A block of another language (`cbuffer`, `uniform`, `enum`) also
-/// declares the names in it.
-fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) -> &'a [Ident] {
-    let following = TokenSet::of(&[
-        TokenKind::LParen,
-        TokenKind::LBracket,
-        TokenKind::LBrace,
-        TokenKind::Assign,
-        TokenKind::Comma,
-        TokenKind::Semicolon,
-    ]);
-    let kinds = &builder.tokens.kinds;
-    let is_declared = |at: usize| {
-        let next = builder.tokens.kind(at + 1);
-        kinds[at] == TokenKind::Name && next.is_none_or(|next| following.contains(next))
-    };
-    let token = builder.tokens.tokens[start];
-    let word = &builder.source[token.start as usize..token.end as usize];
-    if kinds[start] != TokenKind::Name || foreign_keyword::foreign_opener_fix(word).is_none() {
-        let first = (start..end).find(|&at| is_declared(at));
-        let name = first.map(|at| builder.name(at));
-        return builder.arena.alloc_slice_copy(name.as_slice());
-    }
-    let mut names = SmallVec::<[Ident; 8]>::new();
-    let mut depth = 0;
-    for at in start + 1..end {
-        depth += match kinds[at] {
-            TokenKind::LParen => 1,
-            TokenKind::RParen => -1,
-            _ => 0,
-        };
-        let before = kinds[at - 1];
-        let begins = matches!(
-            before,
-            TokenKind::Name | TokenKind::Comma | TokenKind::LBrace
-        ) || before.type_keyword().is_some();
-        let ends = matches!(
-            builder.tokens.kind(at + 1),
-            Some(TokenKind::Colon | TokenKind::RBrace)
-        );
-        if depth == 0 && begins && (is_declared(at) || kinds[at] == TokenKind::Name && ends) {
-            names.push(builder.name(at));
-        }
-    }
-    builder.arena.alloc_slice_copy(&names)
 }

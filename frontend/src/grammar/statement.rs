@@ -2,6 +2,7 @@
 //! other.
 
 use super::attribute::{attribute, attribute_list};
+use super::declared_names::declared_names;
 use super::expression::{expression, initializer, list_expression};
 use super::types::{dimensions, ty};
 use super::without_meaning::precision;
@@ -164,10 +165,13 @@ fn alternatives<'t, 'a: 't>(
     let attributed = attribute_list(attribute.clone(), true)
         .then(kinds.clone())
         .or(kinds.map(|kind| (&[][..], kind)));
+    let skip = skip_to_end(STARTS).map_with(|(), e| {
+        let range = e.span();
+        let names = declared_names(e.state().0, range.start, range.end);
+        (&[][..], StmtKind::Broken(names))
+    });
     attributed
-        .recover_with(via_parser(
-            skip_to_end(STARTS).to((&[][..], StmtKind::Broken)),
-        ))
+        .recover_with(via_parser(skip))
         .map_with(|(attributes, kind), e| Stmt {
             attributes,
             kind,
@@ -185,7 +189,7 @@ fn block<'t, 'a: 't>(
         statements(statement),
         TokenKind::RBrace,
         |builder: NodeBuilder<'t, 'a>, span: Span| {
-            let kind = StmtKind::Broken;
+            let kind = StmtKind::Broken(&[]);
             &*builder.arena.alloc_slice_copy(&[Stmt {
                 attributes: &[],
                 kind,

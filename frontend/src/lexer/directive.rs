@@ -4,8 +4,8 @@
 //! included. So do requests to a compiler, such as `#version`. The other directives are refused once
 //! the source is read: only its end shows what a guard is around.
 
-use super::define::{define_fix, without_comment};
 use super::{Lexer, shortened, word_len};
+use crate::macro_fix::without_comment;
 use adumbra_ir::{Code, Diagnostic};
 
 /// A line that begins with `#`.
@@ -47,10 +47,10 @@ impl<'s> Directive<'s> {
     }
 
     /// The name that is undefined where the lines after it count.
-    fn undefined_name(&self) -> Option<&'s str> {
+    fn undefined_name(&self) -> Option<String> {
         let condition = without_comment(self.rest);
         let name = match self.word {
-            "ifndef" => condition,
+            "ifndef" => condition.as_str(),
             "if" => {
                 let name = condition.strip_prefix('!')?.trim_start();
                 let name = name.strip_prefix("defined")?;
@@ -63,13 +63,13 @@ impl<'s> Directive<'s> {
             _ => return None,
         };
         let is_name = !name.is_empty() && word_len(name.as_bytes()) == name.len();
-        is_name.then_some(name)
+        is_name.then(|| name.to_owned())
     }
 
     /// Whether it defines `name` as nothing, or as 1.
     fn marks(&self, name: &str) -> bool {
         let value = self.rest.strip_prefix(name).map(without_comment);
-        self.word == "define" && matches!(value, Some("" | "1"))
+        self.word == "define" && matches!(value.as_deref(), Some("" | "1"))
     }
 
     /// The change of the number of open conditions.
@@ -97,17 +97,26 @@ fn within_guard<'d, 's>(directives: &'d [Directive<'s>], count: usize) -> &'d [D
         let is_other_way = matches!(directive.word, "else" | "elif");
         depth > 0 && !(depth == 1 && is_other_way)
     });
-    match name.is_some_and(|name| marking.marks(name)) {
+    match name.is_some_and(|name| marking.marks(&name)) {
         true if is_at_start && is_at_end && is_one && depth == 1 => inner,
         _ => directives,
     }
 }
 
 impl<'s> Lexer<'s> {
-    /// `#include "path"`; the rest of the line of other directives is skipped.
+    /// `#include "path"`; the rest of other directives is skipped, up to the end of a line that does
+    /// not end in `\`.
     pub(super) fn directive(&mut self) {
         let start = self.at;
         self.line_comment();
+        while self.at < self.bytes.len()
+            && self.text[start..self.at]
+                .trim_end_matches('\r')
+                .ends_with('\\')
+        {
+            self.at += 1;
+            self.line_comment();
+        }
         let line = self.text[start..self.at].trim_end();
         let directive = Directive::new(start, line, self.lexed.tokens.kinds.len());
         if directive.word == "include" {
@@ -130,13 +139,13 @@ impl<'s> Lexer<'s> {
             start, line, rest, ..
         } = directive;
         let span = self.span(start, start + line.len());
-        let name = &rest[..word_len(rest.as_bytes())];
-        if directive.word == "define" && !name.is_empty() {
+        if directive.word == "define" {
+            let name = &rest[..word_len(rest.as_bytes())];
             let symbol = self.interner.intern(name);
             self.lexed.tokens.macros.push((symbol, span));
+            return;
         }
         let help = match directive.word {
-            "define" => &define_fix(rest),
             "import" => "write `#include \"file.adu\"`; the standard library is always there",
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 "keep the lines of one case and remove the others; what a host decides is an input of the shader"

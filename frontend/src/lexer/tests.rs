@@ -113,6 +113,24 @@ fn malformed_numbers_are_refused() {
 }
 
 #[test]
+fn foreign_number_is_one_token_of_its_value() {
+    for (text, kind, bits) in [
+        ("0b101", IntLiteral, 5),
+        ("0B11u", UintLiteral, 3),
+        ("0o17", IntLiteral, 15),
+        ("0x1.8p3", FloatLiteral, 12f32.to_bits()),
+        ("0x1p-2", FloatLiteral, 0.25f32.to_bits()),
+        ("10L", IntLiteral, 10),
+        ("2.5h", FloatLiteral, 2.5f32.to_bits()),
+    ] {
+        let tokens = lex(&mut Interner::new(), FileId(0), text);
+        assert_eq!(tokens.tokens.kinds[0], kind, "{text}");
+        assert_eq!(tokens.tokens.tokens[0].value, bits, "{text}");
+        assert_eq!(tokens.diagnostics.len(), 1, "{text}");
+    }
+}
+
+#[test]
 fn longest_mark_wins() {
     assert_eq!(
         kinds("a>>=b>=c>>d>e"),

@@ -19,8 +19,8 @@ pub(super) fn recognise_derivative_syntax(case: &Case) -> Option<Diagnostic> {
 }
 
 impl Case<'_> {
-    /// The token before the parentheses that a token closes.
-    fn before_parentheses(&self, close: usize) -> Option<usize> {
+    /// The token before the brackets that a token closes.
+    pub(super) fn before_brackets(&self, close: usize) -> Option<usize> {
         let mut depth = 0;
         let open = (0..=close).rev().find(|&at| {
             depth += self.tokens.kinds[at].bracket_depth_change();
@@ -39,9 +39,14 @@ fn misspelt_mode(case: &Case) -> Option<Diagnostic> {
     if [case.kind(-1)?, case.kind(0)?] != [TokenKind::RParen, TokenKind::LParen] {
         return None;
     }
-    let name = case.before_parentheses(case.at - 1)?;
+    let name = case.before_brackets(case.at - 1)?;
     let word = case.text_of(name);
-    let mode = closest_name(word, DERIVATIVE_MODES.into_iter())?;
+    // Older Slang has them with underscores.
+    let plain = word.trim_start_matches('_');
+    let mode = match is_mode(plain) {
+        true => plain,
+        false => closest_name(plain, DERIVATIVE_MODES.into_iter())?,
+    };
     report(
         case.tokens.span(name),
         format!("no derivative is called `{}`", shortened(word)),
@@ -107,7 +112,7 @@ fn constant_variable(case: &Case) -> Option<Diagnostic> {
 /// `[Differentiable, MaxIters(8)]`
 fn attributes_in_one_list(case: &Case) -> Option<Diagnostic> {
     let name = match case.kind(-1)? {
-        TokenKind::RParen => case.before_parentheses(case.at - 1)?,
+        TokenKind::RParen => case.before_brackets(case.at - 1)?,
         _ => case.at.checked_sub(1)?,
     };
     let is_first = case.tokens.kind(name.checked_sub(1)?) == Some(TokenKind::LBracket);

@@ -101,7 +101,38 @@ const OPENERS: &[Word] = &[
         "class",
         "write `struct name { … };` and functions beside it",
     ),
-    ("template", "write one overload for each type"),
+    (
+        "template",
+        "generics do not exist yet: write one overload for each type",
+    ),
+    (
+        "__generic",
+        "generics do not exist yet: write one overload for each type",
+    ),
+    (
+        "interface",
+        "interfaces do not exist yet: write one overload for each struct",
+    ),
+    (
+        "protocol",
+        "interfaces do not exist yet: write one overload for each struct",
+    ),
+    (
+        "trait",
+        "interfaces do not exist yet: write one overload for each struct",
+    ),
+    (
+        "associatedtype",
+        "interfaces do not exist yet: write one overload for each struct",
+    ),
+    (
+        "property",
+        "properties do not exist yet: write a method, `float area() { … }`",
+    ),
+    (
+        "extension",
+        "extensions do not exist yet: write the method in its struct, or a function",
+    ),
     ("using", "remove it: there are no namespaces"),
     ("namespace", "remove it: there are no namespaces"),
     ("import", "write `#include \"FILE\"`"),

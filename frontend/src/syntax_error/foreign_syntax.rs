@@ -2,7 +2,7 @@
 
 use super::foreign_keyword::{foreign_opener_fix, foreign_operator_fix};
 use super::{Case, OPERANDS, misspelt_keyword};
-use crate::check::is_built_in;
+use crate::check::{is_built_in, predeclared_type_names};
 use crate::lexer::shortened;
 use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -10,6 +10,7 @@ use adumbra_ir::{Code, Diagnostic, Span};
 /// The diagnostic for foreign syntax, if the failure is one.
 pub(super) fn recognise_foreign_syntax(case: &Case) -> Option<Diagnostic> {
     double_brackets(case)
+        .or_else(|| generics(case))
         .or_else(|| marks(case))
         .or_else(|| words(case))
         .or_else(|| misspelt(case))
@@ -148,6 +149,9 @@ fn words(case: &Case) -> Option<Diagnostic> {
         return None;
     }
     let word = case.word(distance);
+    if word == "static" && (case.struct_around().is_some() || !case.is_at_file_level()) {
+        return static_declaration(case, start);
+    }
     let help = match case.text_of(start + 1) {
         "sampler2D" | "texture2D" | "Texture2D" if word == "uniform" => format!(
             "a texture is declared by `texture2d {};`",
@@ -160,6 +164,45 @@ fn words(case: &Case) -> Option<Diagnostic> {
         format!("`{word}` is not a keyword here"),
         "an ordinary name",
         help,
+    )
+}
+
+/// `static` inside a struct or a function, at token `start`.
+fn static_declaration(case: &Case, start: usize) -> Option<Diagnostic> {
+    let (message, help) = match case.struct_around() {
+        Some(_) => (
+            "static members do not exist yet",
+            "write a function or a constant at file level",
+        ),
+        None => (
+            "`static` variables do not exist: each point is shaded on its own, and keeps nothing",
+            "remove `static`; a value that changes from image to image is an input of the shader, or a global",
+        ),
+    };
+    report(case.tokens.span(start), message, "not possible here", help)
+}
+
+/// `T sq<T>(T x)`, `struct pair<T> { … }`, `sq<float>(x)`
+fn generics(case: &Case) -> Option<Diagnostic> {
+    let opens = case.kind(0)? == TokenKind::Less
+        && case.kind(-1)? == TokenKind::Name
+        && case.is_at_file_level()
+        && (case.expects(&[TokenKind::LParen]) || case.expects(&[TokenKind::LBrace]));
+    let is_called = case.kind(0)? == TokenKind::Greater
+        && case.kind(-1)?.type_keyword().is_some()
+        && [case.kind(-3)?, case.kind(-2)?] == [TokenKind::Name, TokenKind::Less];
+    if !(opens || is_called) {
+        return None;
+    }
+    let span = match opens {
+        true => case.span(),
+        false => case.tokens.span(case.at - 2).to(case.span()),
+    };
+    report(
+        span,
+        "generics do not exist yet",
+        "types are no arguments",
+        "write one overload or struct for each type, and call it without `<…>`",
     )
 }
 
@@ -205,12 +248,10 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             if case.kind(-1).is_some_and(|k| k.type_keyword().is_some())
                 && expects(TokenKind::LParen) =>
         {
-            report(
-                span,
-                "an array is not made by a call",
-                "not possible here",
-                "a list in braces initialises it: `float w[3] = { 1.0, 2.0, 3.0 };`",
-            )
+            array_by_call(case, case.at - 1)
+        }
+        TokenKind::LParen if array_type_before(case).is_some() => {
+            array_by_call(case, array_type_before(case)?)
         }
         TokenKind::Name
             if before == (Some(TokenKind::Closure), Some(TokenKind::Name))
@@ -405,6 +446,38 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// `float[3](…)`, with the type at token `ty`.
+fn array_by_call(case: &Case, ty: usize) -> Option<Diagnostic> {
+    let text = shortened(case.text_of(ty));
+    report(
+        case.tokens.span(ty + 1),
+        "an array is not made by a call",
+        "not possible here",
+        format!("a list in braces initialises it: `{text} w[2] = {{ …, … }};`"),
+    )
+}
+
+/// The type in `vec3[](…)`, `vec3[2](…)`, with the failure at the parenthesis.
+fn array_type_before(case: &Case) -> Option<usize> {
+    if case.kind(-1)? != TokenKind::RBracket {
+        return None;
+    }
+    let ty = case.before_brackets(case.at - 1)?;
+    let is_type = match case.tokens.kinds[ty] {
+        TokenKind::Name => is_type_name(case, ty),
+        kind => kind.type_keyword().is_some(),
+    };
+    is_type.then_some(ty)
+}
+
+/// Whether the name at a token is a type: a predeclared one, or a struct of the source.
+fn is_type_name(case: &Case, at: usize) -> bool {
+    let text = case.text_of(at);
+    let kinds = &case.tokens.kinds;
+    let is_struct = |at: usize| kinds[at - 1] == TokenKind::Struct && case.text_of(at) == text;
+    predeclared_type_names().any(|name| name == text) || (1..kinds.len()).any(is_struct)
 }
 
 /// OSL's `output` of a parameter: the token, whether its type is a keyword or a name.

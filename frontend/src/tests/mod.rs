@@ -10,6 +10,7 @@ mod errors;
 mod flow;
 mod gradients;
 mod habits;
+mod helps;
 mod hints;
 mod limits;
 mod losses;

@@ -3,6 +3,7 @@
 mod dead_lanes;
 mod diagnostics;
 mod eq3;
+mod fixes;
 mod programs;
 mod spec;
 mod support;

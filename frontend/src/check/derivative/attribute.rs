@@ -74,10 +74,12 @@ const ATTRIBUTES: &[AttributeKind] = &[
     kind("ForceUnroll", Arguments::PerhapsCount, LOOPS),
 ];
 
+const DIFFERENTIABLE_FIX: &str = "write `[Differentiable]`";
+
 /// Attributes of other languages, with what does the same here.
 const FOREIGN: &[(&str, &str)] = &[
-    ("ForwardDifferentiable", "write `[Differentiable]`"),
-    ("BackwardDifferentiable", "write `[Differentiable]`"),
+    ("ForwardDifferentiable", DIFFERENTIABLE_FIX),
+    ("BackwardDifferentiable", DIFFERENTIABLE_FIX),
     ("CUDAKernel", "remove it: hosts call shaders"),
     (
         "numthreads",
@@ -92,6 +94,13 @@ const FOREIGN: &[(&str, &str)] = &[
     ("branch", "remove it: the compiler decides"),
     ("flatten", "remove it: the compiler decides"),
 ];
+
+/// Whether an attribute of that name marks a function as differentiable. Names of other languages
+/// were reported, and mark it, too.
+pub(super) fn marks_differentiable(name: &str) -> bool {
+    let is_foreign = |(foreign, fix): &(&str, &str)| *foreign == name && *fix == DIFFERENTIABLE_FIX;
+    name == "Differentiable" || FOREIGN.iter().any(is_foreign)
+}
 
 /// Whether there is an attribute of that name.
 pub(crate) fn is_attribute(name: &str) -> bool {
@@ -265,7 +274,7 @@ impl<'a> TypeChecker<'a, '_> {
         let position = match statement.kind {
             StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => Position::Loop,
             // Whatever was broken may have been a loop.
-            StmtKind::Broken => return hints,
+            StmtKind::Broken(_) => return hints,
             _ => Position::Other,
         };
         for (at, attribute) in statement.attributes.iter().enumerate() {

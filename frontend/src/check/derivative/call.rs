@@ -1,8 +1,9 @@
 //! Calls of derivatives: `fwd_diff(f)(x)`, `bwd_diff(fwd_diff(f))(x)`, and of methods.
 
-use super::super::TypeChecker;
 use super::super::call::CallArguments;
-use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind};
+use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedParam};
+use super::super::types::TypeId;
+use super::super::{DeclaredFunction, TypeChecker};
 use super::callee::Named;
 use super::mode_name;
 use super::names::derivative_mode;
@@ -66,24 +67,124 @@ impl<'a> TypeChecker<'a, '_> {
         span: Span,
     ) {
         let text = self.symbol_name(name.symbol).to_owned();
-        let function = match args {
-            [function] => match function.kind {
-                ast::ExprKind::Name(symbol) | ast::ExprKind::Call(ast::Ident { symbol, .. }, _) => {
-                    self.symbol_name(symbol).to_owned()
-                }
-                _ => "f".to_owned(),
-            },
-            _ => "f".to_owned(),
+        let pair = match text == mode_name(DifferentiationMode::Forward) {
+            true => "diffPair(x, 1.0)",
+            false => "dx, 1.0",
+        };
+        let (message, here, help) = match args.first().map(|first| (args.len(), first.kind)) {
+            Some((1, ast::ExprKind::Name(function))) => (
+                "a derivative has no value: it must be called",
+                "not called",
+                format!(
+                    "write its arguments: `{text}({})(…)`",
+                    self.symbol_name(function)
+                ),
+            ),
+            // The function is called in place of its derivative, or its arguments follow its name.
+            Some((_, ast::ExprKind::Name(function)))
+            | Some((
+                1,
+                ast::ExprKind::Call(
+                    ast::Ident {
+                        symbol: function, ..
+                    },
+                    _,
+                ),
+            )) if derivative_mode(self.symbol_name(function)).is_none() => (
+                "a derivative is taken of a function, and called with its arguments",
+                "not called",
+                format!(
+                    "name the function alone: `{text}({})({pair})`",
+                    self.symbol_name(function)
+                ),
+            ),
+            Some((1, ast::ExprKind::Call(..))) => (
+                "a derivative has no value: it must be called",
+                "not called",
+                format!("write its arguments: `{text}(…)(…)`"),
+            ),
+            _ => (
+                "a derivative is taken of a function, not of an expression",
+                "no function",
+                format!(
+                    "make the expression a `[Differentiable]` function f, and call `{text}(f)({pair})`"
+                ),
+            ),
         };
         self.report(
-            Diagnostic::new(
-                Code::NotDerivable,
-                span,
-                "a derivative has no value: it must be called",
-            )
-            .here("not called")
-            .help(format!("write its arguments: `{text}({function})(…)`")),
+            Diagnostic::new(Code::NotDerivable, span, message)
+                .here(here)
+                .help(help),
         );
+    }
+
+    /// How to call a backward derivative so that it gives gradients; `None` of other functions.
+    pub(in crate::check) fn gradient_call(
+        &self,
+        declared: &DeclaredFunction<'a>,
+    ) -> Option<String> {
+        let derived = declared.derived?;
+        if derived.mode != DifferentiationMode::Backward {
+            return None;
+        }
+        let text = self.symbol_name(declared.name.symbol);
+        let has_differential = |param: &TypedParam<'a>| {
+            !param.is_no_diff && self.types.known_differential(param.ty).is_some()
+        };
+        let params = self.declared(derived.of).params.iter();
+        let mut pairs = Vec::new();
+        let mut args = Vec::new();
+        for param in params {
+            let name = self.symbol_name(param.name);
+            match (has_differential(param), param.direction) {
+                (true, ast::ParamDirection::Out) => args.push("1.0".to_owned()),
+                (true, _) => {
+                    pairs.push(format!("d{name} = diffPair({name})"));
+                    args.push(format!("d{name}"));
+                }
+                (false, ast::ParamDirection::Out) => {}
+                (false, _) => args.push(name.to_owned()),
+            }
+        }
+        let read = args
+            .iter()
+            .find(|arg| pairs.iter().any(|pair| pair.starts_with(&***arg)));
+        let read = read.map(|pair| format!("{pair}.d"))?;
+        if self.declared(derived.of).result != TypeId::VOID {
+            args.push("1.0".to_owned());
+        }
+        Some(format!(
+            "its gradients come in pairs, which are variables: `var {}; {text}({});`, then `{read}`",
+            pairs.join(", "),
+            args.join(", ")
+        ))
+    }
+
+    /// How to get what a call without a result computes, or what to call in its place.
+    pub(in crate::check) fn void_fix(&self, value: &TypedExpr<'a>) -> String {
+        let is_backward = |id: FunctionId| {
+            let derived = self.declared(id).derived;
+            derived.is_some_and(|derived| derived.mode == DifferentiationMode::Backward)
+        };
+        match value.kind {
+            TypedExprKind::Call(function, args) if is_backward(function) => {
+                let params = self.declared(function).params.iter().zip(args);
+                let mut pairs = params
+                    .filter(|(param, _)| param.direction == ast::ParamDirection::InOut)
+                    .map(|(_, arg)| arg.kind);
+                match pairs.next() {
+                    Some(TypedExprKind::Local(local)) => {
+                        let pair = self.symbol_name(self.body.locals[local.0 as usize].name);
+                        format!("its gradient is in the pair: call it as a statement, then read `{pair}.d`")
+                    }
+                    Some(_) => "its gradient is in the pair: call it as a statement, then read the pair's `.d`".to_owned(),
+                    None => self
+                        .gradient_call(self.declared(function))
+                        .unwrap_or_else(|| "its gradients are in the pairs that it is passed".to_owned()),
+                }
+            }
+            _ => "call a function that returns a value".to_owned(),
+        }
     }
 
     pub(super) fn not_derivable(&mut self, span: Span, message: String, help: &str) {

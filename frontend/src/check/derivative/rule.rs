@@ -3,6 +3,7 @@
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
+use super::attribute::marks_differentiable;
 use super::{Marks, Signature};
 use crate::ast;
 use crate::interner::Symbol;
@@ -62,7 +63,7 @@ impl<'a> TypeChecker<'a, '_> {
             for attribute in attributes(self, id) {
                 let name = self.symbol_name(attribute.name.symbol);
                 let is_zero = name == "TreatAsDifferentiable";
-                let is_differentiable = name == "Differentiable";
+                let is_differentiable = marks_differentiable(name);
                 let keeps = match name {
                     "PreferCheckpoint" => Some((true, attribute.span)),
                     "PreferRecompute" => Some((false, attribute.span)),

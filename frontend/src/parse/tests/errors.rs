@@ -158,7 +158,7 @@ fn foreign_syntax_help_names_replacement() {
         ("for (i in 0) z;", "`for (int i = 0; i < n; ++i) …`"),
         ("if (x) then { y; }", "remove it"),
         ("x = new foo();", "remove it"),
-        ("static float x;", "remove it"),
+        ("static float x;", "remove `static`"),
         ("x = 'a';", "`\"…\"`"),
         ("x = \u{201c}a\u{201d};", "`\"`"),
         (
@@ -170,10 +170,7 @@ fn foreign_syntax_help_names_replacement() {
             "`make_closure<diffuse>(…)`",
         ),
         ("c = global_value.x;", "`global_value<name>`"),
-        (
-            "float b[2] = float[2](1., 2.);",
-            "`float w[3] = { 1.0, 2.0, 3.0 };`",
-        ),
+        ("float b[2] = float[2](1., 2.);", "`float w[2] = { …, … };`"),
         ("closure color Ci = c;", "`closure Ci`"),
         ("# Adumbra", "`# Adumbra`"),
         ("x = 1'000;", "without marks"),
@@ -182,6 +179,36 @@ fn foreign_syntax_help_names_replacement() {
         let text = format!("void f() {{\n{inside}\n}}");
         let first = first(&text);
         assert!(first.contains(fix), "{inside}: {first}");
+    }
+    for (text, fix) in [
+        ("interface shape { float area(); }", "do not exist yet"),
+        ("struct s { static int n; };", "do not exist yet"),
+        (
+            "struct s { property float x { get { return 1.0; } } };",
+            "do not exist yet",
+        ),
+        (
+            "T sq<T>(T x) { return x * x; }",
+            "generics do not exist yet",
+        ),
+        ("struct pair<T> { T a; };", "generics do not exist yet"),
+        (
+            "float f() { return sq<float>(2.0); }",
+            "generics do not exist yet",
+        ),
+        (
+            "const vec3 A[2] = vec3[](vec3(0.0), vec3(1.0));",
+            "`vec3 w[2] = { …, … };`",
+        ),
+        (
+            "const vec3 A[1] = vec3[1](vec3(0.0));",
+            "`vec3 w[2] = { …, … };`",
+        ),
+        ("float f() { return __bwd_diff(g)(2.0); }", "`bwd_diff`"),
+    ] {
+        let first = first(text);
+        assert!(first.contains(fix), "{text}: {first}");
+        assert_eq!(diagnostics(text).len(), 1, "{text}");
     }
     let metadata = "shader s(float w = 0.25 [[ string label = \"W\" ]]) {}";
     assert!(first(metadata).contains("`<<< label"));
