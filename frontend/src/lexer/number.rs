@@ -189,7 +189,9 @@ fn hexadecimal_float(bytes: &[u8]) -> Option<Literal> {
         .take(whole + usize::from(fraction > 0) + fraction)
         .filter_map(|&digit| char::from(digit).to_digit(16))
         .fold(0.0, |value, digit| value * 16.0 + f64::from(digit));
-    let value = (value * f64::from(exponent).exp2() * 16f64.powi(-(fraction as i32))) as f32;
+    // A power of 2, so that the product is exact.
+    let exponent = exponent.saturating_sub(4 * fraction as i32);
+    let value = (value * 2f64.powi(exponent)) as f32;
     let len = end + word_len(&bytes[end..]);
     let help = match value.is_finite() {
         true => format!("write it in decimal: `{value:?}`").into(),
