@@ -2,7 +2,7 @@
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::field::{Field, FloatField, call};
-use Partial::{MinusOne, Of, One, Singular};
+use Partial::{Flat, MinusOne, Of, One, Singular};
 
 /// −a.
 #[derive(Clone, Copy, Debug, Default)]
@@ -198,7 +198,7 @@ impl OpDef<2> for Div {
     #[inline(always)]
     fn partials<F: Field>([_, b]: [F; 2], v: F) -> [Partial<F>; 2] {
         let r = b.lit(1.0) / b;
-        [Singular(r), Singular(-call(StrongMul, [r, v]))]
+        [Singular(r), Flat(-call(StrongMul, [r, v]))]
     }
 
     fn smooth_segment([_, b]: [f64; 2]) -> i64 {
@@ -232,7 +232,7 @@ impl OpDef<1> for Rcp {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Singular(-(v * v))]
+        [Flat(-(v * v))]
     }
 
     fn smooth_segment([t]: [f64; 1]) -> i64 {

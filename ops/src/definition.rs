@@ -178,9 +178,12 @@ pub enum Partial<F: Field> {
     Where(F::Mask),
     /// Any number, finite where the operands are.
     Of(F),
-    /// Any number, which can be infinite or NaN at finite operands, or 0 at an infinite operand where
-    /// the value is finite: there is no term where it or the shadow is 0, whatever the other is.
+    /// Any number, which can be infinite or NaN at finite operands: there is no term where it or the
+    /// shadow is 0, whatever the other is.
     Singular(F),
+    /// A singular number by an operand that need not be finite where the value is: there the function is
+    /// flat, and the number 0.
+    Flat(F),
 }
 
 /// A differentiable op: floats in, a float out.
@@ -236,8 +239,8 @@ pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
 /// A sum with the term partial·d, rounded and never fused: the formula of tangents and cotangents, the
 /// only one. `None` is a sum without terms.
 ///
-/// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` or a singular partial is 0
-/// their term is 0, whatever the other is ([`StrongMul`]).
+/// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` or a singular or flat
+/// partial is 0 their term is 0, whatever the other is ([`StrongMul`]).
 #[inline(always)]
 fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
     let term = match partial {
@@ -249,7 +252,7 @@ fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
         },
         Partial::Where(mask) => F::select(mask, d, d.lit(0.0)),
         Partial::Of(p) => p * d,
-        Partial::Singular(p) => call(StrongMul, [p, d]),
+        Partial::Singular(p) | Partial::Flat(p) => call(StrongMul, [p, d]),
     };
     Some(match sum {
         Some(sum) => sum + term,

@@ -3,7 +3,7 @@
 use crate::algorithm::{exp, log};
 use crate::definition::{OpDef, OpInfo, Partial, between, sign};
 use crate::field::{Field, FloatField};
-use Partial::Singular;
+use Partial::{Flat, Singular};
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
 /// e to a power.
@@ -33,7 +33,7 @@ impl OpDef<1> for Exp {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Singular(v)]
+        [Flat(v)]
     }
 }
 
@@ -64,7 +64,7 @@ impl OpDef<1> for Exp2 {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Singular(v.lit(LN_2) * v)]
+        [Flat(v.lit(LN_2) * v)]
     }
 }
 

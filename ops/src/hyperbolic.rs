@@ -4,7 +4,7 @@ use crate::algorithm::hyperbolic;
 use crate::definition::{OpDef, OpInfo, Partial, between, sign};
 use crate::field::{Field, FloatField, call};
 use crate::power::{Hypot, Sqrt};
-use Partial::{Of, Singular};
+use Partial::{Flat, Of, Singular};
 
 /// Hyperbolic sine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +95,7 @@ impl OpDef<1> for Tanh {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Singular(v.lit(1.0) - v * v)]
+        [Flat(v.lit(1.0) - v * v)]
     }
 }
 

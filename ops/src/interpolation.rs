@@ -3,7 +3,7 @@
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
 use crate::field::{Field, FloatField, call};
 use crate::selection::Saturate;
-use Partial::{Of, Singular};
+use Partial::{Flat, Of, Singular};
 
 /// Linear interpolation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +77,7 @@ impl OpDef<3> for SmoothStep {
         let s = (x - from) / (to - from);
         let inside = zero.lt(s) & s.lt(one);
         let slope = x.lit(6.0) * s * (one - s) / (to - from);
-        let within = |p: F| Singular(F::select(inside, p, zero));
+        let within = |p: F| Flat(F::select(inside, p, zero));
         [
             within(-(slope * (one - s))),
             within(-(slope * s)),

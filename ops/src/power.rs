@@ -5,7 +5,7 @@ use crate::arithmetic::StrongMul;
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::exponential::Log;
 use crate::field::{Field, FloatField, call};
-use Partial::{Of, Singular};
+use Partial::{Flat, Of};
 
 /// Square root.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +72,7 @@ impl OpDef<1> for Rsqrt {
     fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
         let zero = t.lit(0.0);
         let p = t.lit(-0.5) * (v / t);
-        [Singular(F::select(zero.lt(t), p, zero))]
+        [Flat(F::select(zero.lt(t), p, zero))]
     }
 
     fn smooth_segment([t]: [f64; 1]) -> i64 {
@@ -155,8 +155,8 @@ impl OpDef<2> for Pow {
         let slope_at_origin = || F::select(one.le(e), power(), zero);
         let slope = F::select_end(t.same(zero), at_origin, slope_at_origin, regular);
         [
-            Singular(slope),
-            Singular(F::select(
+            Flat(slope),
+            Flat(F::select(
                 zero.lt(t),
                 call(StrongMul, [call(Log, [t]), v]),
                 zero,

@@ -3,7 +3,7 @@
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
 use crate::field::{Field, FloatField, SlowFn, WordField, call};
 use crate::libcall::Libcall;
-use Partial::{One, Singular, Zero};
+use Partial::{Flat, One, Singular, Zero};
 
 /// The greatest integer not above.
 #[derive(Clone, Copy, Debug, Default)]
@@ -233,7 +233,7 @@ impl OpDef<2> for Mod {
 
     #[inline(always)]
     fn partials<F: Field>(args: [F; 2], v: F) -> [Partial<F>; 2] {
-        remainder(args, v)
+        [One, Singular(remainder_by_divisor(args, v))]
     }
 
     fn smooth_segment([a, b]: [f64; 2]) -> i64 {
@@ -277,7 +277,7 @@ impl OpDef<2> for Fmod {
 
     #[inline(always)]
     fn partials<F: Field>(args: [F; 2], v: F) -> [Partial<F>; 2] {
-        remainder(args, v)
+        [One, Flat(remainder_by_divisor(args, v))]
     }
 
     fn smooth_segment([a, b]: [f64; 2]) -> i64 {
@@ -285,9 +285,8 @@ impl OpDef<2> for Fmod {
     }
 }
 
-/// The partials of a remainder v = a − k·b: 1 and −k, whichever whole k the quotient was rounded
-/// to.
+/// The partial of a remainder v = a − k·b by b, −k, whichever whole k the quotient was rounded to.
 #[inline(always)]
-fn remainder<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
-    [One, Singular(call(Round, [(v - a) / b]))]
+fn remainder_by_divisor<F: Field>([a, b]: [F; 2], v: F) -> F {
+    call(Round, [(v - a) / b])
 }

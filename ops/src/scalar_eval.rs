@@ -111,7 +111,7 @@ impl<F: Field<Mask = bool>> OpVisitor for Partials<'_, F> {
             None | Some(Partial::Zero | Partial::Where(false)) => self.value.lit(0.0),
             Some(Partial::One | Partial::Where(true)) => self.value.lit(1.0),
             Some(Partial::MinusOne) => self.value.lit(-1.0),
-            Some(Partial::Of(p) | Partial::Singular(p)) => *p,
+            Some(Partial::Of(p) | Partial::Singular(p) | Partial::Flat(p)) => *p,
         })
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {

@@ -115,7 +115,11 @@ impl OpVisitor for Carries {
         let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
         std::array::from_fn(|i| match partials.get(i) {
             None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
-            Some(Partial::Of(Known(Some(p))) | Partial::Singular(Known(Some(p)))) => *p != 0.0,
+            Some(
+                Partial::Of(Known(Some(p)))
+                | Partial::Singular(Known(Some(p)))
+                | Partial::Flat(Known(Some(p))),
+            ) => *p != 0.0,
             Some(_) => true,
         })
     }
@@ -126,16 +130,23 @@ impl OpVisitor for Carries {
     }
 }
 
-/// The operands whose partials are singular, regardless of constants.
-struct Singular;
+/// The operands whose partials are flat, and with `or_singular` also the singular ones, regardless of
+/// constants.
+struct Strong {
+    or_singular: bool,
+}
 
-impl OpVisitor for Singular {
+impl OpVisitor for Strong {
     type Out = [bool; MAX_OPERANDS];
 
     fn float<R: OpDef<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
         let unknown = Known(None);
         let partials: [Partial<Known<f32>>; N] = R::partials([unknown; N], unknown);
-        std::array::from_fn(|i| matches!(partials.get(i), Some(Partial::Singular(_))))
+        std::array::from_fn(|i| match partials.get(i) {
+            Some(Partial::Singular(_)) => self.or_singular,
+            Some(Partial::Flat(_)) => true,
+            _ => false,
+        })
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
@@ -145,9 +156,14 @@ impl OpVisitor for Singular {
 
 impl Op {
     /// Per operand, whether its term is 0 where its partial or its shadow is, whatever the other is
-    /// ([`Partial::Singular`]).
-    pub fn singular_partials(self) -> [bool; MAX_OPERANDS] {
-        self.visit(Singular)
+    /// ([`Partial::Singular`], [`Partial::Flat`]).
+    pub fn strong_partials(self) -> [bool; MAX_OPERANDS] {
+        self.visit(Strong { or_singular: true })
+    }
+
+    /// Per operand, whether the value can be finite though it is not ([`Partial::Flat`]).
+    pub fn flat_partials(self) -> [bool; MAX_OPERANDS] {
+        self.visit(Strong { or_singular: false })
     }
 
     /// Per operand, whether its shadow can change the result's: false where the partial is 0

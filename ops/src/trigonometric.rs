@@ -5,7 +5,7 @@ use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, s
 use crate::field::{Field, FloatField, call};
 use crate::power::Sqrt;
 use crate::selection::{Abs, Max};
-use Partial::{Of, Singular};
+use Partial::{Flat, Of};
 use std::f64::consts::PI;
 
 /// Sine.
@@ -214,7 +214,7 @@ impl OpDef<1> for Atan {
     #[inline(always)]
     fn partials<F: Field>([t]: [F; 1], _: F) -> [Partial<F>; 1] {
         let one = t.lit(1.0);
-        [Singular(one / (one + t * t))]
+        [Flat(one / (one + t * t))]
     }
 }
 
@@ -258,7 +258,7 @@ impl OpDef<2> for Atan2 {
         // Not at the origin, nor where an operand is infinite.
         let has_slope = zero.lt(square);
         let slope = |along: F| F::select(has_slope, along * (one / square) * scale, zero);
-        [Singular(slope(x)), Singular(-slope(y))]
+        [Flat(slope(x)), Flat(-slope(y))]
     }
 
     fn smooth_segment([y, x]: [f64; 2]) -> i64 {

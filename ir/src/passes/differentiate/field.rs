@@ -362,6 +362,8 @@ pub(super) enum Coefficient {
     Of(ValueId),
     /// A number that can be infinite or NaN: no term where it or what it multiplies is 0.
     Singular(ValueId),
+    /// A singular number by an operand that need not be finite where the value is.
+    Flat(ValueId),
 }
 
 impl Coefficient {
@@ -374,6 +376,7 @@ impl Coefficient {
             Partial::Where(mask) => Coefficient::Where(mask.condition, mask.holds),
             Partial::Of(p) => Coefficient::Of(p.value()),
             Partial::Singular(p) => Coefficient::Singular(p.value()),
+            Partial::Flat(p) => Coefficient::Flat(p.value()),
         })
     }
 
@@ -383,7 +386,8 @@ impl Coefficient {
             Coefficient::One | Coefficient::MinusOne => None,
             Coefficient::Where(value, _)
             | Coefficient::Of(value)
-            | Coefficient::Singular(value) => Some(value),
+            | Coefficient::Singular(value)
+            | Coefficient::Flat(value) => Some(value),
         }
     }
 
@@ -397,6 +401,7 @@ impl Coefficient {
             (Coefficient::Where(_, holds), Some(value)) => Partial::Where(trace.mask(value, holds)),
             (Coefficient::Of(_), Some(value)) => Partial::Of(trace.float(value)),
             (Coefficient::Singular(_), Some(value)) => Partial::Singular(trace.float(value)),
+            (Coefficient::Flat(_), Some(value)) => Partial::Flat(trace.float(value)),
             (Coefficient::MinusOne, _) => Partial::MinusOne,
             _ => Partial::One,
         }

@@ -8,19 +8,26 @@
 //!
 //! Assumes that all functions are written. What counts is the greatest fixpoint over all reverse sweeps:
 //! a sum counts if a term does, a term if its cotangent does, and what ways or calls join if all do. A
-//! cotangent from a selection, an array or the tape does not, nor does the term of a singular partial,
-//! which can be 0 where a value is infinite.
+//! cotangent from a selection, an array or the tape does not, nor does the term of a flat partial, which
+//! is 0 where a value is infinite.
 
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, Joins};
 use adumbra_ops::Op;
 use rustc_hash::FxHashMap;
 
+/// A strong product of a reverse sweep: of a partial by an operand without which the value is not finite.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StrongProduct {
+    pub(super) product: ValueId,
+    /// Whether it is strong only so that cotangents of 0 stay 0; the partial is finite where operands are.
+    pub(super) is_guard: bool,
+}
+
 /// A function that ends in a reverse sweep.
 pub(super) struct ReverseFunction {
     pub(super) id: FuncId,
-    /// The products that are strong only so that cotangents of 0 stay 0.
-    pub(super) guarded: Vec<ValueId>,
+    pub(super) strong: Vec<StrongProduct>,
     /// Cotangents that come from programs, if programs call it: one counts, but several may be 0 so that
     /// the others are chosen.
     pub(super) seeds: Vec<ValueId>,
@@ -33,12 +40,13 @@ pub(super) fn weaken(module: &mut Module, reverse: &[ReverseFunction]) {
     for function in reverse {
         let body = &mut module.functions[function.id.index()];
         let values = body.values.len();
-        let mut guarded = vec![false; values];
-        for value in &function.guarded {
-            guarded[value.index()] = counts[first + value.index()];
+        let mut weakened = vec![false; values];
+        for strong in function.strong.iter().filter(|strong| strong.is_guard) {
+            let product = strong.product.index();
+            weakened[product] = counts[first + product];
         }
         for inst in body.regions.iter_mut().flat_map(|r| &mut r.insts) {
-            if inst.kind == InstKind::Op(Op::StrongMul) && guarded[inst.results.first.index()] {
+            if inst.kind == InstKind::Op(Op::StrongMul) && weakened[inst.results.first.index()] {
                 inst.kind = InstKind::Op(Op::Mul);
             }
         }
@@ -84,9 +92,9 @@ impl Counting {
             let is_chosen = of.seeds.len() > 1 && of.seeds.contains(&param);
             self.sources[node(param) as usize] = u8::from(!is_chosen);
         }
-        let mut guarded = vec![false; function.values.len()];
-        for value in &of.guarded {
-            guarded[value.index()] = true;
+        let mut passes = vec![false; function.values.len()];
+        for strong in &of.strong {
+            passes[strong.product.index()] = true;
         }
         let joins = Joins::new(function);
         function.for_each_region(|region| {
@@ -104,7 +112,7 @@ impl Counting {
                     InstKind::Op(Op::Neg) => self.edge(node(inst.args[0]), node(result)),
                     // A coefficient, then the cotangent.
                     InstKind::Op(Op::Mul) => self.edge(node(inst.args[1]), node(result)),
-                    InstKind::Op(Op::StrongMul) if guarded[result.index()] => {
+                    InstKind::Op(Op::StrongMul) if passes[result.index()] => {
                         self.edge(node(inst.args[1]), node(result));
                     }
                     InstKind::Call(callee, _) => {

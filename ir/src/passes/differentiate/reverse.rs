@@ -3,7 +3,7 @@
 //! A backward derivative that is called by its recipe is one function, the forward sweep and then
 //! the reverse sweep. Of a function that is called by another there are two, a [`SweepPair`].
 
-use super::guards::ReverseFunction;
+use super::guards::{ReverseFunction, StrongProduct};
 use super::linear::{Linear, linear};
 use super::placeholder::placeholder;
 use super::plan::{Kept, Plan};
@@ -227,15 +227,15 @@ pub(super) fn backward(
     }
     transpose.adjoint_arrays = adjoints;
     let seeds = cotangents.clone();
-    let (made, guarded) = finish(transpose, primal, activity, cotangents, exit, &[]);
+    let (made, strong) = finish(transpose, primal, activity, cotangents, exit, &[]);
     differentiator
         .reverse
-        .push(ReverseFunction { id, guarded, seeds });
+        .push(ReverseFunction { id, strong, seeds });
     Ok(made)
 }
 
 /// Reverses the body, and returns the gradients; `ends` are arrays of cotangents that the gradient of
-/// an array is added to. Also gives the products that are guarded.
+/// an array is added to. Also gives its strong products.
 fn finish(
     mut transpose: Transpose<'_>,
     primal: &Function,
@@ -243,7 +243,7 @@ fn finish(
     cotangents: Vec<ValueId>,
     exit: Option<ValueId>,
     ends: &[(ArrayId, Option<ArrayId>)],
-) -> (Function, Vec<ValueId>) {
+) -> (Function, Vec<StrongProduct>) {
     let span = primal.span;
     let mut cotangents = cotangents.into_iter();
     let seeds = activity.results.iter();
@@ -268,7 +268,7 @@ fn finish(
     transpose
         .builder
         .terminate(InstKind::Return, gradients, span);
-    (transpose.builder.finish(), transpose.guarded)
+    (transpose.builder.finish(), transpose.strong)
 }
 
 fn adjoint_array(
@@ -365,7 +365,7 @@ impl Differentiator<'_> {
             None => Returns::Results,
         };
         let forward = forward_sweep(&analysis, &primal, returns, returned);
-        let (reverse, guarded) = reverse_sweep(&analysis, &primal, activity, record, &kept);
+        let (reverse, strong) = reverse_sweep(&analysis, &primal, activity, record, &kept);
         let (forward_sweep, reverse_sweep) = match on_tape {
             Some(pair) => (pair.forward_sweep, pair.reverse_sweep),
             None => {
@@ -376,7 +376,7 @@ impl Differentiator<'_> {
         self.note_records(forward_sweep, &analysis, record);
         self.reverse.push(ReverseFunction {
             id: reverse_sweep,
-            guarded,
+            strong,
             seeds: Vec::new(),
         });
         for (id, made) in [(forward_sweep, forward), (reverse_sweep, reverse)] {
@@ -455,7 +455,7 @@ fn reverse_sweep(
     activity: &Activity,
     record: Option<RecordId>,
     kept: &[Scalar],
-) -> (Function, Vec<ValueId>) {
+) -> (Function, Vec<StrongProduct>) {
     let span = primal.span;
     let mut builder = FunctionBuilder::new(sweep_name(primal, false), span);
     let on_entry: Vec<ValueId> = match record {

@@ -24,13 +24,13 @@ fn strong_products(module: &Module) -> usize {
     count.count()
 }
 
-/// A function whose product of logarithms is 0·∞ or NaN at x = −1, in its callee or itself.
+/// A module of functions with a shader.
 fn with_main(f: &str) -> String {
     format!("fn main() -> () ^0 {{\n  return\n}}\n{f}")
 }
 
 #[test]
-fn straight_code_of_one_result_has_ordinary_products() {
+fn code_of_which_all_counts_has_ordinary_products() {
     let f = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
         %2: f32 = mul %0, %1
         %3: f32 = neg %2
@@ -50,6 +50,14 @@ fn straight_code_of_one_result_has_ordinary_products() {
         return %1
     }";
     assert_eq!(strong_products(&gradient_of(&with_main(called))), 0);
+    // The one of t, whose partial is a difference.
+    let mixed = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
+        %2: f32 = mul %0, %0
+        %3: f32 = const 2.0
+        %4: f32 = mix %3, %1, %2
+        return %4
+    }";
+    assert_eq!(strong_products(&gradient_of(&with_main(mixed))), 1);
     let looped = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
         %2: i32 = const 0
         %3: f32 = loop ^1 (%4: i32 = %2, %5: f32 = %0) {

@@ -114,7 +114,7 @@ fn samples(op: Op, used_again: bool) -> Vec<Sample> {
     if !used_again && floats.len() == op.arity() {
         let operands = vec![0.0; op.arity()];
         let partials = op.partials(&operands, op.spec(&operands));
-        let singular = op.singular_partials();
+        let singular = op.strong_partials();
         let gradient = floats
             .iter()
             .map(|&i| (singular[i] || partials[i].is_finite()).then_some(0.0));

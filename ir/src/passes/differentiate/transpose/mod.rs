@@ -14,6 +14,7 @@ mod loops;
 mod primal;
 
 use super::field::{Coefficient, Trace};
+use super::guards::StrongProduct;
 use super::linear::Linear;
 use super::plan::{KeptId, Plan};
 use super::shape::{Definition, Shape, Target};
@@ -57,8 +58,8 @@ pub(super) struct Transpose<'a> {
     log: Vec<(ValueId, Option<ValueId>)>,
     /// By target: the adjoints of what its sites pass.
     seeds: FxHashMap<Target, Vec<Option<ValueId>>>,
-    /// Products that are strong so that adjoints of 0 stay 0.
-    pub(super) guarded: Vec<ValueId>,
+    /// Products that are strong, but those of flat partials.
+    pub(super) strong: Vec<StrongProduct>,
     /// Whether the sweep is differentiated again.
     nests: bool,
 }
@@ -93,7 +94,7 @@ impl<'a> Transpose<'a> {
             adjoints: vec![None; linear.function.values.len()],
             log: Vec::new(),
             seeds: FxHashMap::default(),
-            guarded: Vec::new(),
+            strong: Vec::new(),
             nests,
         }
     }
@@ -319,11 +320,14 @@ impl<'a> Transpose<'a> {
             let before = self.adjoints[operand.index()];
             let coefficient = match coefficient {
                 Coefficient::Of(of) if !self.is_always_finite(of) => {
-                    let product = self.builder.function().values.len();
-                    self.guarded.push(ValueId(product as u32));
+                    self.note_product(true);
                     Coefficient::Singular(of)
                 }
-                coefficient => coefficient,
+                Coefficient::Singular(_) => {
+                    self.note_product(false);
+                    coefficient
+                }
+                _ => coefficient,
             };
             let sum = Trace::append(&mut self.builder, span, false, |trace| {
                 let partials = [coefficient.partial(trace, value)];
@@ -334,6 +338,12 @@ impl<'a> Transpose<'a> {
             });
             self.set_adjoint(operand, sum);
         }
+    }
+
+    /// Notes that the next instruction is a strong product.
+    fn note_product(&mut self, is_guard: bool) {
+        let product = ValueId(self.builder.function().values.len() as u32);
+        self.strong.push(StrongProduct { product, is_guard });
     }
 
     /// Whether a value of the primal function is finite whatever its operands are.
