@@ -181,6 +181,20 @@ impl FunctionBuilder {
         self.single(InstKind::Const(bits), &[], ty, span)
     }
 
+    /// Puts a constant before all instructions of the function.
+    pub(crate) fn constant_at_begin(&mut self, ty: Scalar, bits: u32, span: Span) -> ValueId {
+        let first = self.value(ty, span);
+        let inst = Inst {
+            kind: InstKind::Const(bits),
+            args: Args::new(),
+            results: Results { first, count: 1 },
+            span,
+        };
+        let body = self.function.body.index();
+        self.function.regions[body].insts.insert(0, inst);
+        first
+    }
+
     /// Appends a float constant.
     pub fn float(&mut self, value: f32, span: Span) -> ValueId {
         self.constant(Scalar::F32, value.to_bits(), span)

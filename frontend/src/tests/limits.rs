@@ -3,6 +3,7 @@
 use super::*;
 use crate::limits::*;
 use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
+use adumbra_ir::passes::MAX_DERIVED_INSTRUCTIONS;
 
 #[test]
 fn as_deep_as_the_grammar_allows() {
@@ -276,6 +277,17 @@ fn derivatives_have_the_limits_of_records_and_arrays() {
              [Differentiable] float f(float x, int n) {{ return g(x) * n; }}"
         )
     };
+    // Each exit passes on all that is kept, so they are counted before they are written.
+    let exits = |ways: usize| {
+        let body = "a = 0.5 * a + sin(a * x); if (a > 9) return a; ".repeat(ways);
+        format!(
+            "[Differentiable] float f(float x, int n) {{ float a = x; {body} return a * n; }}"
+        )
+    };
+    assert_eq!(refused(&exits(200)), None);
+    let message = refused(&exits(2_000)).unwrap_or_default();
+    let of_exits = format!("more than {MAX_DERIVED_INSTRUCTIONS} instructions");
+    assert!(message.contains(&of_exits), "{message}");
     let of_records = format!("more than {MAX_RECORD_FIELDS} values");
     assert_eq!(refused(&callee(MAX_RECORD_FIELDS)), None);
     let message = refused(&callee(MAX_RECORD_FIELDS + 1)).unwrap_or_default();

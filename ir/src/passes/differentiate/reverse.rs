@@ -11,7 +11,10 @@ use super::shape::{Shape, Target};
 use super::sweep::{Returns, Sweep};
 use super::tape;
 use super::transpose::Transpose;
-use super::{Differentiator, FORWARD_SWEEP, Loss, REVERSE_SWEEP, SweepPair, count, results};
+use super::{
+    DerivedLimit, Differentiator, FORWARD_SWEEP, Loss, MAX_DERIVED_INSTRUCTIONS, REVERSE_SWEEP,
+    SweepPair, count, results, too_large,
+};
 use crate::builder::FunctionBuilder;
 use crate::copy::Copied;
 use crate::instruction::InstField;
@@ -58,6 +61,9 @@ impl Analysis {
         let mut plan = Plan::new(differentiator, &linear, &shape, on_tape)?;
         if handover == Handover::ByResults && kept(&plan, &shape).len() > super::MAX_KEPT_RESULTS {
             plan = Plan::new(differentiator, &linear, &shape, true)?;
+        }
+        if values_at_exits(primal, &plan, &shape) > MAX_DERIVED_INSTRUCTIONS {
+            return Err(too_large(primal, DerivedLimit::Instructions));
         }
         let mut records = FxHashMap::default();
         let mut loops = Vec::new();
@@ -126,6 +132,18 @@ impl Analysis {
             builder,
         )
     }
+}
+
+/// How many kept values the exits of a function pass on: each is an instruction.
+fn values_at_exits(function: &Function, plan: &Plan, shape: &Shape) -> usize {
+    let mut count = plan.outer.len() * shape.ends(Target::Return).len();
+    function.for_each_region(|region| {
+        let handed = plan.handed(region).len() + plan.last(region).len();
+        if handed > 0 {
+            count += handed * shape.ends_of(region).len();
+        }
+    });
+    count
 }
 
 /// Types of what a plan keeps at the end of a function.

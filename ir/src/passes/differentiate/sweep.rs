@@ -51,6 +51,8 @@ pub(super) struct Sweep<'a> {
     counts: FxHashMap<RegionId, ValueId>,
     /// By arm of an if: its first arm.
     arm_keys: FxHashMap<RegionId, RegionId>,
+    /// By type: the zero that stands for what is not there, at the function's begin.
+    zeros: FxHashMap<Scalar, ValueId>,
 }
 
 impl<'a> Sweep<'a> {
@@ -75,6 +77,7 @@ impl<'a> Sweep<'a> {
             log: Vec::new(),
             counts: FxHashMap::default(),
             arm_keys: FxHashMap::default(),
+            zeros: FxHashMap::default(),
         }
     }
 
@@ -112,8 +115,13 @@ impl<'a> Sweep<'a> {
                 self.counted(region, value)
             }
             (Some(value), _) => value,
-            (None, _) => self.builder.constant(self.plan.ty(id), 0, span),
+            (None, _) => self.zero(self.plan.ty(id), span),
         }
+    }
+
+    /// The zero of a type.
+    fn zero(&mut self, ty: Scalar, span: Span) -> ValueId {
+        *(self.zeros.entry(ty)).or_insert_with(|| self.builder.constant_at_begin(ty, 0, span))
     }
 
     /// The number of iterations of a loop, held against what is said of it.
