@@ -280,9 +280,7 @@ fn derivatives_have_the_limits_of_records_and_arrays() {
     // Each exit passes on all that is kept, so they are counted before they are written.
     let exits = |ways: usize| {
         let body = "a = 0.5 * a + sin(a * x); if (a > 9) return a; ".repeat(ways);
-        format!(
-            "[Differentiable] float f(float x, int n) {{ float a = x; {body} return a * n; }}"
-        )
+        format!("[Differentiable] float f(float x, int n) {{ float a = x; {body} return a * n; }}")
     };
     assert_eq!(refused(&exits(200)), None);
     let message = refused(&exits(2_000)).unwrap_or_default();
