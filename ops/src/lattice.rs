@@ -93,6 +93,7 @@ pub fn lattice_numbers<W: LatticeWord, const N: usize, const M: usize>(
     // A loop, for vectors stay in registers: LLVM does not inline the closure of an array's `map`
     // into routines with features.
     let mut numbers = [number(h, 0, bits); M];
+    #[expect(clippy::needless_range_loop, reason = "adaptors have closures too")]
     for i in 1..M {
         numbers[i] = number(h, i as u32, bits);
     }

@@ -5,6 +5,7 @@ use crate::arithmetic::StrongMul;
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::exponential::Log;
 use crate::field::{Field, FloatField, call};
+use crate::selection::Abs;
 use Partial::{Flat, Of};
 
 /// Square root.
@@ -148,7 +149,8 @@ impl OpDef<2> for Pow {
     #[inline(always)]
     fn partials<F: Field>([t, e]: [F; 2], v: F) -> [Partial<F>; 2] {
         let (zero, one) = (t.lit(0.0), t.lit(1.0));
-        let has_slope = v.same(v) & t.same(t) & (e - e).same(zero);
+        let is_finite = call(Abs, [e]).lt(e.lit(f64::INFINITY));
+        let has_slope = v.same(v) & t.same(t) & is_finite;
         let regular = F::select(has_slope, e * v / t, zero);
         let at_origin = F::select(e.same(one), one, zero);
         let power = || call(StrongMul, [e, call(Pow, [t, e - one])]) + zero;

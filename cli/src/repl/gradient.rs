@@ -188,7 +188,7 @@ impl Agreement {
                 true => format!("forward and reverse agree; {READS_SHADOWS}"),
                 false => READS_SHADOWS.to_owned(),
             }
-        } else if self.is_other && self.among && !causes.is_lossy {
+        } else if self.is_other && self.among {
             format!("{all} agree; {OTHER_VALUE}")
         } else if self.all {
             format!("{all} agree\n")
