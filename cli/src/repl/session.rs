@@ -295,7 +295,7 @@ impl ReplSession {
                 }));
             }
             self.sources_in_scope
-                .retain(|text| !text.text.trim().is_empty());
+                .retain(|source| !is_replaced(&source.text));
             let own = diagnostics.iter().filter(|d| d.span.file == FileId::MAIN);
             let own: Vec<Diagnostic> = own.cloned().collect();
             let sources = self.sources(&name, typed).unwrap_or(sources);
@@ -466,6 +466,11 @@ fn expression_of(compiler: &Compiler, sources: Sources) -> Result<CompiledEntry,
         given: vec![SessionOutput::Value],
         sources,
     })
+}
+
+/// Whether nothing is left of a source in scope: its declarations were replaced, one by one.
+fn is_replaced(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == ';')
 }
 
 #[cfg(test)]

@@ -13,6 +13,16 @@ fn fresh_session_has_u_and_v() {
     assert_eq!(adumbra_with_input(["repl"], "u").stdout, QUARTER);
 }
 
+/// What is defined anew replaces what it was: a session has room for as many versions as are typed.
+#[test]
+fn thousand_versions_of_a_function_leave_one() {
+    let mut typed: String = (0..1_100)
+        .map(|i| format!("float version(float x) {{ return x + {i}.0; }}\n"))
+        .collect();
+    typed.push_str("version(0.5)\n");
+    assert_eq!(said(&typed), "value  1099.5\nddx    0.0\nddy    0.0\n");
+}
+
 #[test]
 fn empty_input_prints_nothing() {
     for text in [

@@ -6,8 +6,9 @@
 //! callers, so nearly all is known after one pass. Nothing is reported if [`MAX_PASSES`] passes do
 //! not suffice.
 
-use super::TypeChecker;
 use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedIf, TypedStmt, TypedSwitch};
+use super::{DeclaredFunction, TypeChecker};
+use crate::ast;
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// Most passes over all bodies.
@@ -66,11 +67,13 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// The functions that may return; `None` if that took too many passes to find out.
     fn may_return(&self) -> Option<Vec<bool>> {
-        let mut returns: Vec<bool> = self
-            .functions
-            .iter()
-            .map(|function| function.syntax.is_none_or(|syntax| syntax.body.is_none()))
-            .collect();
+        // The library's functions return, and nothing asks whether a shader does.
+        let is_known_to = |function: &DeclaredFunction<'_>| {
+            let is_called =
+                |syntax: &ast::FunctionDef<'_>| syntax.body.is_some() && !syntax.is_shader();
+            function.is_library || !function.syntax.is_some_and(is_called)
+        };
+        let mut returns: Vec<bool> = self.functions.iter().map(is_known_to).collect();
         for _ in 0..MAX_PASSES {
             let mut is_settled = true;
             for index in 0..returns.len() {
