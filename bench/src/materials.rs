@@ -50,7 +50,7 @@ pub fn run(report: &mut BenchReport) {
         let mut runners: Vec<_> = engines.filter_map(|engine| subject.on(engine)).collect();
         let shown: Vec<_> = runners.iter_mut().map(|runner| runner.shown()).collect();
         assert!(
-            shown.iter().all(|shown| shown == &shown[0]),
+            shown.iter().all(|found| found == &shown[0]),
             "{name}: engines differ"
         );
         let mut titles = vec!["point".to_owned()];

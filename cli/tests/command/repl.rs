@@ -13,7 +13,7 @@ fn fresh_session_has_u_and_v() {
     assert_eq!(adumbra_with_input(["repl"], "u").stdout, QUARTER);
 }
 
-/// What is defined anew replaces what it was: a session has room for as many versions as are typed.
+/// What is defined anew replaces what it was, however often.
 #[test]
 fn thousand_versions_of_a_function_leave_one() {
     let mut typed: String = (0..1_100)

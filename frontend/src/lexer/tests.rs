@@ -246,8 +246,8 @@ fn unknown_characters_are_refused() {
         [(Code::UnknownCharacter, "\u{feff}")]
     );
     assert_eq!(
-        problems("#define A // x\nint a;"),
-        [(Code::NoPreprocessor, "#define A // x")]
+        problems("#undef A // x\nint a;"),
+        [(Code::NoPreprocessor, "#undef A // x")]
     );
     assert_eq!(
         problems("#include <a.h>\nint a;"),

@@ -5,13 +5,15 @@ use crate::lower::{
     ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedEvent,
     lower_observed,
 };
-use adumbra_ir::host::{Host, SampleRequest, Sampled};
+use adumbra_ir::host::{Host, SampleRequest, Sampled, move_steps};
 use adumbra_ir::module::MessageId;
 
 /// The observations of a point, a line each.
 struct Log {
     observations: Vec<Option<Observation>>,
     lines: Vec<String>,
+    /// The steps that messages took because of their size.
+    steps: u64,
 }
 
 impl Host for Log {
@@ -21,6 +23,7 @@ impl Host for Log {
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.steps += move_steps(args.len() as u32);
         let line = match &self.observations[message.index()] {
             Some(observation) => line(observation, args),
             None => "printf".to_owned(),
@@ -109,6 +112,7 @@ fn observations_of(before: &str, body: &str) -> Vec<String> {
     let mut log = Log {
         observations,
         lines: Vec::new(),
+        steps: 0,
     };
     let full = EvalOptions {
         shadows: ShadowMode::Full,
@@ -117,7 +121,7 @@ fn observations_of(before: &str, body: &str) -> Vec<String> {
     let outcome = evaluate(&module, &point(&module), &full, &mut log);
     assert_eq!(outcome.outputs, plain.outputs, "{text}");
     assert_eq!(outcome.faults, plain.faults, "{text}");
-    assert_eq!(outcome.steps, plain.steps, "{text}");
+    assert_eq!(outcome.steps, plain.steps + log.steps, "{text}");
     let lines = std::mem::take(&mut log.lines);
     let (passed, _) = adumbra_ir::passes::run(module, &Default::default());
     evaluate(&passed, &point(&passed), &EvalOptions::default(), &mut log);

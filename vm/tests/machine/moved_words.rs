@@ -46,7 +46,7 @@ fn programs() -> Vec<(&'static str, String, u64)> {
     let matrices = WORDS / 16;
     let (format, types) = (list("%g", matrices), list("float4x4", matrices));
     let message = format!("message \"{format}\"({types})");
-    let tell = format!("message \"{format}\"({}) @7..8", list("%0", 16 * matrices));
+    let print = format!("message \"{format}\"({}) @7..8", list("%0", 16 * matrices));
     let (zero, copy) = ("array_zero &0 @7..8\n", "array_copy &1, &0 @7..8\n");
     // Arrays that are used before they are overwritten are cleared on entry.
     let steps = move_steps(WORDS);
@@ -54,7 +54,7 @@ fn programs() -> Vec<(&'static str, String, u64)> {
         ("keep", program(record.clone(), keep), 1 + steps),
         ("take", program(record, take), 1 + 2 * steps),
         ("closure", program(closure, make), 1 + steps),
-        ("message", program(message, tell), 1 + steps),
+        ("message", program(message, print), 1 + steps),
         ("zero", program(String::new(), zero.to_owned()), 1 + steps),
         (
             "copy",

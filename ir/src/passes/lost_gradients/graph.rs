@@ -5,7 +5,7 @@
 //! of calls.
 
 use super::build::Build;
-use super::summary::{Rows, Summary, result_slots, types_in, types_out};
+use super::summary::{SourceSlots, Summary, result_slots, types_in, types_out};
 use super::{Analysis, GradientContext, LossCause, is_number};
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, FlowNode};
@@ -171,8 +171,8 @@ impl<'m> FunctionGraph<'m> {
             .filter(|(_, ty)| ty.is_some_and(is_number))
             .map(|(slot, _)| slot)
             .collect();
-        let rows = |edges: &FlowEdges, is_out: fn(Scalar) -> bool| -> Rows {
-            let mut rows: Rows = vec![Vec::new(); result_slots(self.function)];
+        let sources = |edges: &FlowEdges, is_out: fn(Scalar) -> bool| -> SourceSlots {
+            let mut sources: SourceSlots = vec![Vec::new(); result_slots(self.function)];
             for chunk in ins.chunks(u64::BITS as usize) {
                 let mut state = vec![0_u64; edges.nodes()];
                 for (bit, &(_, node)) in chunk.iter().enumerate() {
@@ -180,20 +180,20 @@ impl<'m> FunctionGraph<'m> {
                 }
                 edges.flood(&mut state, &mut Vec::new());
                 let outs = self.outs().zip(types_out(self.function));
-                for (row, (node, ty)) in rows.iter_mut().zip(outs) {
+                for (source, (node, ty)) in sources.iter_mut().zip(outs) {
                     if ty.is_some_and(is_out) {
                         let bits = state[node as usize];
                         let set = chunk.iter().enumerate();
                         let set = set.filter(|(bit, _)| bits >> bit & 1 != 0);
-                        row.extend(set.map(|(_, &(slot, _))| slot));
+                        source.extend(set.map(|(_, &(slot, _))| slot));
                     }
                 }
             }
-            rows
+            sources
         };
         Summary {
-            carried: rows(&self.carried, |ty| ty == Scalar::F32),
-            any: rows(&self.any, is_number),
+            carried: sources(&self.carried, |ty| ty == Scalar::F32),
+            any: sources(&self.any, is_number),
         }
     }
 }

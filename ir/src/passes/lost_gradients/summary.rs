@@ -36,40 +36,40 @@ pub(super) fn types_out(function: &Function) -> impl Iterator<Item = Option<Scal
 }
 
 /// By slot that comes out of a function: the slots in order that lead to it.
-pub(super) type Rows = Vec<Vec<u32>>;
+pub(super) type SourceSlots = Vec<Vec<u32>>;
 
 /// What leads where in a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     /// By derivatives.
-    pub(super) carried: Rows,
+    pub(super) carried: SourceSlots,
     /// By any way.
-    pub(super) any: Rows,
+    pub(super) any: SourceSlots,
 }
 
 impl Summary {
     pub(super) fn none(function: &Function) -> Summary {
-        let rows = vec![Vec::new(); result_slots(function)];
+        let sources = vec![Vec::new(); result_slots(function)];
         Summary {
-            carried: rows.clone(),
-            any: rows,
+            carried: sources.clone(),
+            any: sources,
         }
     }
 
     pub(super) fn all(function: &Function) -> Summary {
-        let rows = |is_in: fn(Scalar) -> bool| -> Rows {
+        let sources = |is_in: fn(Scalar) -> bool| -> SourceSlots {
             let ins = (0..).zip(types_in(function));
             let ins = ins.filter(|(_, ty)| ty.is_some_and(is_in));
             let ins: Vec<u32> = ins.map(|(slot, _)| slot).collect();
-            let row = |ty: Option<Scalar>| match ty.is_some_and(is_in) {
+            let source = |ty: Option<Scalar>| match ty.is_some_and(is_in) {
                 true => ins.clone(),
                 false => Vec::new(),
             };
-            types_out(function).map(row).collect()
+            types_out(function).map(source).collect()
         };
         Summary {
-            carried: rows(|ty| ty == Scalar::F32),
-            any: rows(is_number),
+            carried: sources(|ty| ty == Scalar::F32),
+            any: sources(is_number),
         }
     }
 
