@@ -269,7 +269,8 @@ fn check_of_hash_says_that_f64_differs() {
                 x = 2.5 : 1 : 0
                 y = 3.3 : 0 : 1\n";
     for command in [":check", ":fd"] {
-        let text = said(&format!("{hash}{command} n(float2(x, y))"));
+        // A warning says that the derivative by y is 0 everywhere.
+        let text = session(&format!("{hash}{command} n(float2(x, y))")).stdout;
         assert!(text.contains("in f64 the value is another"), "{text}");
         assert!(!text.contains("do not agree"), "{text}");
     }
