@@ -13,7 +13,7 @@ use crate::limits::MAX_MACRO_BYTES;
 use adumbra_ir::{Diagnostic, FileId, Scalar, Type};
 use bumpalo::Bump;
 
-/// The file of proposals, whose diagnostics nobody sees.
+/// The file of proposals. Their diagnostics are not shown.
 const PROPOSED: FileId = FileId(0);
 
 /// Types that the parameters of a macro may have, the likeliest first. Integers become floats where

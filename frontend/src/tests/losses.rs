@@ -282,9 +282,9 @@ fn losses_beyond_the_limit_of_contexts_are_reported() {
     assert_eq!(said("r += p;"), [Code::LostInSample]);
 }
 
-/// Elements of long arrays are not told apart.
+/// Elements of long arrays share a node.
 #[test]
-fn elements_of_short_arrays_are_told_apart() {
+fn elements_of_short_arrays_have_nodes() {
     let said = |len: u32| {
         let f = format!(
             "[Differentiable] float f(float x) {{ float w[{len}]; w[0] = (float)((int)x); w[1] = x; return w[1]; }}"

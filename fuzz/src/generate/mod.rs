@@ -12,7 +12,7 @@ mod expression;
 mod fit;
 pub mod graph;
 mod item;
-mod library;
+pub(crate) mod library;
 mod loops;
 mod matrix;
 mod message;

@@ -51,7 +51,7 @@ pub(super) struct Sweep<'a> {
     counts: FxHashMap<RegionId, ValueId>,
     /// By arm of an if: its first arm.
     arm_keys: FxHashMap<RegionId, RegionId>,
-    /// By type: the zero that stands for what is not there, at the function's begin.
+    /// By type: the zero in place of what is not there, at the function's begin.
     zeros: FxHashMap<Scalar, ValueId>,
 }
 

@@ -13,7 +13,7 @@ use crate::passes::shadow_flow::{array_node, result_node};
 use crate::span::Span;
 use crate::types::Scalar;
 
-/// A place where a gradient ends, if it comes there and matters behind it.
+/// A place where a gradient ends, if it comes there and matters after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossEdge {
     pub(super) from: FlowNode,
