@@ -1,8 +1,6 @@
 //! Gradients against tangents and against differences, and the hunt for gradients that are lost.
 
-use super::{
-    DerivedCounts, Verdict, given, held, lowered, named, product, refused, rounding, wide,
-};
+use super::{DerivedCounts, Verdict, given, held, lowered, modes_apart, named, refused, wide};
 use crate::bundle;
 use crate::generate::GeneratedProgram;
 use crate::oracle::Disagreement;
@@ -62,22 +60,9 @@ pub fn check_gradient(
             continue;
         }
 
-        let difference = |values: &[f64]| {
-            product(&module, values, 'w', 'e').0 - product(&module, values, 'g', 'd').0
-        };
-        let (forward, size) = product(&module, &here.values, 'w', 'e');
-        let (backward, other) = product(&module, &here.values, 'g', 'd');
         counts.products += 1;
-        let apart = (forward - backward).abs();
-        if apart > 1e-12 * (size + other) + ABSOLUTE {
-            let of_forward = |values: &[f64]| product(&module, values, 'w', 'e').0;
-            let noise = rounding(&module, &at, &here, difference)
-                + rounding(&module, &at, &here, of_forward);
-            if apart > 16.0 * noise {
-                return Err(report(format!(
-                    "products: {forward:e} forward, {backward:e} backward"
-                )));
-            }
+        if let Some(apart) = modes_apart(&module, &at, &here, (1e-12, ABSOLUTE)) {
+            return Err(report(apart));
         }
 
         let weighted = |values_there: &[f64]| {

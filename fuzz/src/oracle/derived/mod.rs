@@ -235,6 +235,27 @@ fn product(module: &Module, values: &[f64], left: char, right: char) -> (f64, f6
     sums
 }
 
+/// What differs where the gradient is not the transpose of the tangents, beyond a relative and an
+/// absolute error and what can be rounding.
+fn modes_apart(
+    module: &Module,
+    at: &Point,
+    here: &Given,
+    (relative, absolute): (f64, f64),
+) -> Option<String> {
+    let of_forward = |values: &[f64]| product(module, values, 'w', 'e').0;
+    let difference = |values: &[f64]| of_forward(values) - product(module, values, 'g', 'd').0;
+    let (forward, size) = product(module, &here.values, 'w', 'e');
+    let (backward, other) = product(module, &here.values, 'g', 'd');
+    let apart = (forward - backward).abs();
+    let is_apart = || {
+        let noise = rounding(module, at, here, difference) + rounding(module, at, here, of_forward);
+        apart > 16.0 * noise
+    };
+    (apart > relative * (size + other) + absolute && is_apart())
+        .then(|| format!("products: {forward:e} forward, {backward:e} backward"))
+}
+
 /// A point in f64, with a scalar of the globals moved.
 fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
     let mut moved = point.clone();

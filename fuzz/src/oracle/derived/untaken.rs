@@ -1,7 +1,7 @@
 //! Gradients against tangents wherever the value is finite, also where other values, operands among
 //! them, are infinite or NaN.
 
-use super::{DerivedCounts, Given, given, lowered, named, product, refused, rounding, wide};
+use super::{DerivedCounts, Given, given, lowered, modes_apart, named, refused, wide};
 use crate::generate::{GeneratedProgram, Point};
 use crate::oracle::Disagreement;
 use crate::oracle::modes::MODES;
@@ -73,22 +73,9 @@ pub fn check_untaken(
             counts.skipped += 1;
             continue;
         }
-        let difference = |values: &[f64]| {
-            product(&module, values, 'w', 'e').0 - product(&module, values, 'g', 'd').0
-        };
-        let (forward, size) = product(&module, &here.values, 'w', 'e');
-        let (backward, other) = product(&module, &here.values, 'g', 'd');
         counts.products += 1;
-        let apart = (forward - backward).abs();
-        if apart > 1e-11 * (size + other) + ABSOLUTE {
-            let of_forward = |values: &[f64]| product(&module, values, 'w', 'e').0;
-            let noise = rounding(&module, &at, &here, difference)
-                + rounding(&module, &at, &here, of_forward);
-            if apart > 16.0 * noise {
-                return Err(report(format!(
-                    "products: {forward:e} forward, {backward:e} backward"
-                )));
-            }
+        if let Some(apart) = modes_apart(&module, &at, &here, (1e-11, ABSOLUTE)) {
+            return Err(report(apart));
         }
     }
     Ok(())
