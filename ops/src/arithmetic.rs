@@ -166,7 +166,7 @@ impl OpDef<2> for StrongMul {
 
     #[inline(always)]
     fn partials<F: Field>([c, t]: [F; 2], _: F) -> [Partial<F>; 2] {
-        [Singular(t), Singular(c)]
+        [Flat(t), Flat(c)]
     }
 }
 
