@@ -93,6 +93,16 @@ impl<'a> NodeBuilder<'_, 'a> {
         })
     }
 
+    /// Whether token `index` is the name `text`.
+    fn is_word(&self, index: usize, text: &str) -> bool {
+        let is_name = self.tokens.kind(index) == Some(TokenKind::Name);
+        let has_length = || {
+            let token = &self.tokens.tokens[index];
+            (token.end - token.start) as usize == text.len()
+        };
+        is_name && has_length() && self.word(index) == text
+    }
+
     /// The name of what could not be parsed.
     fn nameless(self, span: Span) -> Ident {
         Ident {
@@ -155,6 +165,17 @@ fn one<'t, 'a>(
     })
 }
 
+/// Nothing, before a token of the set. In front of rules that begin with those tokens, it saves trying
+/// each of them in vain.
+fn ahead<'t, 'a>(
+    set: TokenSet,
+) -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
+    custom(move |input: &mut Reader<'t, '_, 'a>| match input.peek() {
+        Some(kind) if set.contains(kind) => Ok(()),
+        _ => Err(ParseError::expected(*input.cursor().inner(), set)),
+    })
+}
+
 /// This token.
 fn mark<'t, 'a>(
     kind: TokenKind,
@@ -177,12 +198,12 @@ fn word<'t, 'a>(
     custom(move |input: &mut Reader<'t, '_, 'a>| {
         let at = *input.cursor().inner();
         let builder = input.state().0;
-        match input.peek() {
-            Some(TokenKind::Name) if builder.word(at) == text => {
+        match builder.is_word(at, text) {
+            true => {
                 input.skip();
                 Ok(builder.name(at))
             }
-            _ => Err(ParseError::expected(at, TokenSet::EMPTY)),
+            false => Err(ParseError::expected(at, TokenSet::EMPTY)),
         }
     })
 }

@@ -7,6 +7,7 @@
 
 use crate::token_kind::TokenKind;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
 /// A name. Comparing symbols of one interner compares their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ pub struct Interner {
     entries: Vec<Entry>,
     /// Open addressing with linear probing; a power of two in length, at most half full.
     slots: Vec<u32>,
-    /// Drawn per interner, so that no source can be made to collide.
+    /// Drawn per process, so that no source can be made to collide.
     seed: u64,
 }
 
@@ -34,19 +35,24 @@ struct Entry {
 const EMPTY: u32 = u32::MAX;
 const FIRST_SLOTS: usize = 512;
 
+/// An interner of the keywords alone, from which all others are copied.
+static KEYWORDS: LazyLock<Interner> = LazyLock::new(|| {
+    let mut interner = Interner {
+        text: String::new(),
+        entries: Vec::new(),
+        slots: vec![EMPTY; FIRST_SLOTS],
+        seed: RandomState::new().hash_one(0u8) | 1,
+    };
+    for keyword in TokenKind::KEYWORDS {
+        interner.intern(keyword.text());
+    }
+    interner
+});
+
 impl Interner {
     /// An interner that knows only the keywords.
     pub fn new() -> Interner {
-        let mut interner = Interner {
-            text: String::new(),
-            entries: Vec::new(),
-            slots: vec![EMPTY; FIRST_SLOTS],
-            seed: RandomState::new().hash_one(0u8) | 1,
-        };
-        for keyword in TokenKind::KEYWORDS {
-            interner.intern(keyword.text());
-        }
-        interner
+        KEYWORDS.clone()
     }
 
     /// The symbol of `name`, a new one if it was never seen.

@@ -86,7 +86,8 @@ impl<'a> TypeChecker<'a, '_> {
         if builtin == Some(Builtin::Printf) {
             return self.printf(name, args, span);
         }
-        if functions.is_none() && foreign_function_fix(self.symbol_name(name.symbol)).is_some() {
+        let is_own = functions.is_some() || pair_builtin.is_some() || builtin.is_some();
+        if !is_own && foreign_function_fix(self.symbol_name(name.symbol)).is_some() {
             // Its arguments are as foreign as its name.
             self.unknown_function(name, None);
             return TypedExpr::error(span);

@@ -1,6 +1,8 @@
 //! Attributes: `[Differentiable]`, `[MaxIters(8)]`, before declarations and statements.
 
-use super::{GrammarRule, NodeBuilder, ParseError, Reader, enclosed, mark, name, seen};
+use super::{
+    GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, enclosed, mark, name, seen,
+};
 use crate::ast::{Attribute, Expr, Ident};
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
@@ -33,11 +35,10 @@ pub(super) fn attribute<'t, 'a: 't>(
         .boxed()
 }
 
-/// Attributes, at least one if `some`.
+/// Attributes, or none.
 pub(super) fn attribute_list<'t, 'a: 't>(
     attribute: GrammarRule<'t, 'a, Attribute<'a>>,
-    some: bool,
-) -> GrammarRule<'t, 'a, &'a [Attribute<'a>]> {
+) -> impl Parser<'t, &'t [TokenKind], &'a [Attribute<'a>], GrammarExtra<'t, 'a>> + Clone {
     // A bracket at the beginning of a statement is nothing else, so it is not expected in reports.
     let opener = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
         Some(TokenKind::LBracket) => Ok(()),
@@ -46,14 +47,14 @@ pub(super) fn attribute_list<'t, 'a: 't>(
             TokenSet::EMPTY,
         )),
     });
-    opener
-        .ignore_then(attribute)
+    let list = attribute
         .repeated()
-        .at_least(usize::from(some))
+        .at_least(1)
         .collect::<SmallVec<[_; 4]>>()
-        .map_with(|list, e| match list.is_empty() {
-            true => &[][..],
-            false => &*e.state().arena.alloc_slice_copy(&list),
-        })
-        .boxed()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+        .boxed();
+    opener
+        .ignore_then(list)
+        .or_not()
+        .map(Option::unwrap_or_default)
 }

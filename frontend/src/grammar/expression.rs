@@ -3,8 +3,8 @@
 
 use super::types::{dimensions, parametrised_type};
 use super::{
-    GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, enclosed, mark, name, one, seen,
-    type_keyword,
+    GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, ahead, enclosed, mark, name, one,
+    seen, type_keyword,
 };
 use crate::ast::{
     BinaryOp, Expr, ExprKind, Ident, IncDecOp, Initializer, InitializerKind, LevelOfDetail,
@@ -52,6 +52,13 @@ pub(crate) const UNARY_OPERATORS: TokenSet = TokenSet::of(&[
     TokenKind::MinusMinus,
     TokenKind::NoDiff,
 ]);
+
+/// What postfix operators begin with.
+const SUFFIXES: TokenSet = STEPS.union(TokenSet::of(&[
+    TokenKind::LBracket,
+    TokenKind::Dot,
+    TokenKind::LParen,
+]));
 
 const STEPS: TokenSet = TokenSet::of(&[TokenKind::PlusPlus, TokenKind::MinusMinus]);
 
@@ -111,14 +118,15 @@ enum Suffix<'a> {
 /// Any expression but a comma list.
 pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     recursive(|expression| {
-        let binary = binary(expression.clone().boxed());
+        let value = value(expression.clone().boxed());
+        let binary = binary(expression.clone().boxed(), value.clone());
         let ternary = mark(TokenKind::Question)
             .ignore_then(expression.clone())
             .then_ignore(mark(TokenKind::Colon))
             .then(expression.clone())
             .map(|(yes, no)| Tail::Ternary(yes, no));
         let assign = one(ASSIGNMENT_OPERATORS)
-            .then(expression.clone().or(list_expression(expression.boxed())))
+            .then(value)
             .map(|(op, value)| Tail::Assign(op, value));
         binary
             .then(ternary.or(assign).or_not())
@@ -146,6 +154,7 @@ pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
 /// Operands and the operators that bind tighter than `?:`.
 fn binary<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    value: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let cast = mark(TokenKind::LParen)
         .ignore_then(type_keyword())
@@ -159,9 +168,9 @@ fn binary<'t, 'a: 't>(
     .map(Suffix::Index);
     let member = mark(TokenKind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
-    let call = callable()
-        .ignore_then(arguments(expression.clone()))
-        .map(Suffix::Call);
+    let arguments = arguments(value);
+    let call = callable().ignore_then(arguments.clone()).map(Suffix::Call);
+    let suffix = ahead(SUFFIXES).ignore_then(choice((index, member, step, call)));
     // The commonest operators bind tightest, so those are tried first.
     let levels: Vec<_> = PRECEDENCE_LEVELS
         .into_iter()
@@ -175,22 +184,18 @@ fn binary<'t, 'a: 't>(
             })
         })
         .collect();
-    operand(expression)
+    operand(expression, arguments)
         .pratt((
-            postfix(
-                POSTFIX,
-                choice((index, member, step, call)),
-                |operand, suffix, e| {
-                    let (builder, span) = seen(e);
-                    let kind = match suffix {
-                        Suffix::Index(index) => ExprKind::Index(operand, index),
-                        Suffix::Member(name) => ExprKind::Member(operand, name),
-                        Suffix::Step(kind) => stepped(kind, true, operand),
-                        Suffix::Call(arguments) => ExprKind::Apply(operand, arguments),
-                    };
-                    builder.expr(kind, span)
-                },
-            ),
+            postfix(POSTFIX, suffix, |operand, suffix, e| {
+                let (builder, span) = seen(e);
+                let kind = match suffix {
+                    Suffix::Index(index) => ExprKind::Index(operand, index),
+                    Suffix::Member(name) => ExprKind::Member(operand, name),
+                    Suffix::Step(kind) => stepped(kind, true, operand),
+                    Suffix::Call(arguments) => ExprKind::Apply(operand, arguments),
+                };
+                builder.expr(kind, span)
+            }),
             prefix(PREFIX, one(UNARY_OPERATORS), |kind, operand, e| {
                 let (builder, span) = seen(e);
                 let kind = match (kind, unary_op(kind)) {
@@ -223,8 +228,8 @@ fn callable<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'
 /// An expression without operators: a literal, a name, a call, parentheses.
 fn operand<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    arguments: GrammarRule<'t, 'a, &'a [&'a Expr<'a>]>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
-    let arguments = arguments(expression.clone());
     let parametrised = parametrised_type(dimensions(expression.clone()))
         .then(arguments.clone())
         .map_with(|(ty, arguments), e| {
@@ -293,11 +298,9 @@ fn operand<'t, 'a: 't>(
 
 /// `(a, b)`
 fn arguments<'t, 'a: 't>(
-    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    value: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a [&'a Expr<'a>]> {
-    let list = expression
-        .clone()
-        .or(list_expression(expression))
+    let list = value
         .separated_by(mark(TokenKind::Comma))
         .collect::<Arguments>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
@@ -342,8 +345,8 @@ pub(super) fn initializer<'t, 'a: 't>(
     .boxed()
 }
 
-/// `{ a, b }` where a value is expected.
-pub(super) fn list_expression<'t, 'a: 't>(
+/// `e`, or `{ a, b }` as one expression.
+pub(super) fn value<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let opener = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
@@ -353,13 +356,13 @@ pub(super) fn list_expression<'t, 'a: 't>(
             TokenSet::EMPTY,
         )),
     });
-    opener
-        .ignore_then(initializer(expression))
+    let list = opener
+        .ignore_then(initializer(expression.clone()))
         .map_with(|list, e| {
             let (builder, span) = seen(e);
             builder.expr(ExprKind::List(builder.arena.alloc(list)), span)
-        })
-        .boxed()
+        });
+    expression.or(list).boxed()
 }
 
 fn stepped<'a>(kind: TokenKind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {

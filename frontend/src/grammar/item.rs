@@ -9,8 +9,8 @@ use super::{
     GrammarExtra, GrammarRule, enclosed, mark, name, one, seen, semicolon, skip_to_end, word,
 };
 use crate::ast::{
-    Attribute, Declaration, Expr, ExprKind, FunctionDef, Ident, Item, ItemKind, MetadataItem,
-    ParamDecl, ParamDirection, ReplEntry, StructDef, TypeAlias, UnaryOp,
+    Attribute, BlockStmt, Declaration, Expr, ExprKind, FunctionDef, Ident, Item, ItemKind,
+    MetadataItem, ParamDecl, ParamDirection, ReplEntry, StructDef, TypeAlias, TypeExpr, UnaryOp,
 };
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
@@ -114,7 +114,7 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
         let names = declared_names(e.state().0, range.start, range.end);
         (&[][..], ItemKind::Broken(names))
     });
-    let declaration = attribute_list(rules.attribute.clone(), false).then(declaration);
+    let declaration = attribute_list(rules.attribute.clone()).then(declaration);
     let item = declared(rules)
         .or(declaration)
         .map(Some)
@@ -139,8 +139,16 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
 fn declared<'t, 'a: 't>(
     rules: &StatementRules<'t, 'a>,
 ) -> GrammarRule<'t, 'a, (&'a [Attribute<'a>], ItemKind<'a>)> {
-    let function = function(rules, true);
-    let functions = function.clone().map_with(|function, e| {
+    let signature = signature(rules);
+    let ty = rules.ty.clone().map(Some);
+    let result = ty.or(mark(TokenKind::Shader).to(None));
+    let function = function(
+        rules.attribute.clone(),
+        FILE_WORDS,
+        result,
+        signature.clone(),
+    );
+    let functions = function.map_with(|function, e| {
         let kind = match function {
             Err(name) => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
             Ok(function) => ItemKind::Function(e.state().arena.alloc(function)),
@@ -163,49 +171,69 @@ fn declared<'t, 'a: 't>(
                 dimensions,
             }))
         });
-    let others = attribute_list(rules.attribute.clone(), false).then(alias.or(structure(rules)));
+    let others =
+        attribute_list(rules.attribute.clone()).then(alias.or(structure(rules, signature)));
     functions.or(others).boxed()
 }
 
-/// A function, a shader if `may_be_shader`, a prototype; its name if the parameters could not be
-/// parsed.
-fn function<'t, 'a: 't>(
-    rules: &StatementRules<'t, 'a>,
-    may_be_shader: bool,
-) -> GrammarRule<'t, 'a, Result<FunctionDef<'a>, Ident>> {
-    let parameters = parameters(rules);
+/// What follows the result of a function: its name, its parameters if they can be parsed, its body if
+/// it has one.
+struct Signature<'a> {
+    name: Ident,
+    parameters: Option<&'a [ParamDecl<'a>]>,
+    parameters_span: Span,
+    body: Option<BlockStmt<'a>>,
+}
+
+fn signature<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Signature<'a>> {
     let body = rules
         .block
         .clone()
         .map(Some)
         .or(mark(TokenKind::Semicolon).to(None));
-    let ty = rules.ty.clone().map(Some);
-    let (words, result) = match may_be_shader {
-        true => (FILE_WORDS, ty.or(mark(TokenKind::Shader).to(None)).boxed()),
-        false => (METHOD_WORDS, ty.boxed()),
-    };
-    attribute_list(rules.attribute.clone(), false)
+    name()
+        .then(parameters(rules))
+        .then(body)
+        .map(|((name, (parameters, parameters_span)), body)| Signature {
+            name,
+            parameters,
+            parameters_span,
+            body,
+        })
+        .boxed()
+}
+
+/// A function, a shader where `result` is none, a prototype; its name if the parameters could not be
+/// parsed. Before it `words` mean nothing.
+fn function<'t, 'a: 't>(
+    attribute: GrammarRule<'t, 'a, Attribute<'a>>,
+    words: &'static [&'static str],
+    result: impl Parser<'t, &'t [TokenKind], Option<TypeExpr<'a>>, GrammarExtra<'t, 'a>> + Clone + 't,
+    signature: GrammarRule<'t, 'a, Signature<'a>>,
+) -> impl Parser<'t, &'t [TokenKind], Result<FunctionDef<'a>, Ident>, GrammarExtra<'t, 'a>> + Clone
+{
+    attribute_list(attribute)
         .then_ignore(skip_words(words))
         .then(no_diff())
         .then(result)
-        .then(name())
-        .then(parameters)
-        .then(body)
-        .map(
-            |(((((attributes, is_no_diff), result), name), parameters), body)| {
-                let (parameters, parameters_span) = parameters;
-                Ok(FunctionDef {
-                    attributes,
-                    is_no_diff,
-                    result,
-                    name,
-                    parameters: parameters.ok_or(name)?,
-                    parameters_span,
-                    body,
-                })
-            },
-        )
-        .boxed()
+        .then(signature)
+        .map(|(((attributes, is_no_diff), result), signature)| {
+            let Signature {
+                name,
+                parameters,
+                parameters_span,
+                body,
+            } = signature;
+            Ok(FunctionDef {
+                attributes,
+                is_no_diff,
+                result,
+                name,
+                parameters: parameters.ok_or(name)?,
+                parameters_span,
+                body,
+            })
+        })
 }
 
 /// Whether `no_diff` is written.
@@ -281,11 +309,18 @@ fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
 }
 
 /// `struct pair { float a, b; };`
-fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
-    let method = function(rules, false).map(|method| match method {
-        Ok(method) => Part::Method(method),
-        Err(_) => Part::Broken,
-    });
+fn structure<'t, 'a: 't>(
+    rules: &StatementRules<'t, 'a>,
+    signature: GrammarRule<'t, 'a, Signature<'a>>,
+) -> GrammarRule<'t, 'a, ItemKind<'a>> {
+    let result = rules.ty.clone().map(Some);
+    let method =
+        function(rules.attribute.clone(), METHOD_WORDS, result, signature).map(
+            |method| match method {
+                Ok(method) => Part::Method(method),
+                Err(_) => Part::Broken,
+            },
+        );
     let member = no_diff()
         .then(rules.declaration.clone())
         .then_ignore(semicolon())

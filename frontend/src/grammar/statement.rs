@@ -3,11 +3,12 @@
 
 use super::attribute::{attribute, attribute_list};
 use super::declared_names::declared_names;
-use super::expression::{expression, initializer, list_expression};
+use super::expression::{ASSIGNMENT_OPERATORS, expression, initializer, value};
 use super::types::{dimensions, ty};
 use super::without_meaning::precision;
 use super::{
-    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon, skip_to_end,
+    GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, enclosed, mark, name, one, seen,
+    semicolon, skip_to_end,
 };
 use crate::ast::{
     Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop,
@@ -31,6 +32,9 @@ pub(crate) const STATEMENT_KEYWORDS: TokenSet = TokenSet::of(&[
     TokenKind::Continue,
     TokenKind::Return,
 ]);
+
+/// After a name, what only expressions go on with.
+const USES: TokenSet = ASSIGNMENT_OPERATORS.union(TokenSet::of(&[TokenKind::LParen]));
 
 /// The tokens that certainly begin a statement at the start of a line: recovery stops there.
 const STARTS: TokenSet = TokenSet::TYPES.union(STATEMENT_KEYWORDS);
@@ -95,8 +99,8 @@ fn alternatives<'t, 'a: 't>(
         .clone()
         .map_with(|body, e| &*e.state().arena.alloc(body))
         .boxed();
-    let declared = declaration
-        .clone()
+    let declared = may_declare()
+        .ignore_then(declaration.clone())
         .then_ignore(semicolon())
         .map(StmtKind::Declaration);
     let evaluated = expression
@@ -136,12 +140,7 @@ fn alternatives<'t, 'a: 't>(
         .then_ignore(semicolon())
         .map(|(body, condition)| StmtKind::DoWhile { body, condition });
     let returned = mark(TokenKind::Return)
-        .ignore_then(
-            expression
-                .clone()
-                .or(list_expression(expression.clone()))
-                .or_not(),
-        )
+        .ignore_then(value(expression.clone()).or_not())
         .then_ignore(semicolon())
         .map(StmtKind::Return);
     let switched = switch(expression.clone(), condition, statement);
@@ -162,9 +161,7 @@ fn alternatives<'t, 'a: 't>(
         mark(TokenKind::Semicolon).to(StmtKind::Empty),
     ))
     .boxed();
-    let attributed = attribute_list(attribute.clone(), true)
-        .then(kinds.clone())
-        .or(kinds.map(|kind| (&[][..], kind)));
+    let attributed = attribute_list(attribute.clone()).then(kinds);
     let skip = skip_to_end(STARTS).map_with(|(), e| {
         let range = e.span();
         let names = declared_names(e.state().0, range.start, range.end);
@@ -178,6 +175,20 @@ fn alternatives<'t, 'a: 't>(
             span: seen(e).1,
         })
         .boxed()
+}
+
+/// Nothing, where a declaration can begin: not at a name that is assigned to or called.
+fn may_declare<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
+    custom(|input: &mut Reader<'t, '_, 'a>| {
+        let at = *input.cursor().inner();
+        let after = input.state().tokens.kind(at + 1);
+        let is_used =
+            input.peek() == Some(TokenKind::Name) && after.is_some_and(|k| USES.contains(k));
+        match is_used {
+            false => Ok(()),
+            true => Err(ParseError::expected(at, TokenSet::EMPTY)),
+        }
+    })
 }
 
 /// `{ … }`

@@ -110,7 +110,7 @@ fn path<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], &'a [Ident], GrammarEx
         let at = *input.cursor().inner();
         let builder = input.state().0;
         let is_dot = builder.tokens.kind(at) == Some(TokenKind::Dot);
-        if !is_dot || builder.word(at + 1) != DIFFERENTIAL {
+        if !is_dot || !builder.is_word(at + 1, DIFFERENTIAL) {
             return Err(ParseError::expected(at, TokenSet::EMPTY));
         }
         input.skip();

@@ -20,11 +20,12 @@ pub(super) fn skip_words<'t, 'a>(
 ) -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| {
         let builder = input.state().0;
-        let mut at = *input.cursor().inner();
-        while words.contains(&builder.word(at)) {
+        let first = *input.cursor().inner();
+        let mut at = first;
+        while words.iter().any(|word| builder.is_word(at, word)) {
             at += 1;
         }
-        if goes_on(builder, at) {
+        if at > first && goes_on(builder, at) {
             while *input.cursor().inner() < at {
                 input.skip();
             }
@@ -49,7 +50,8 @@ pub(super) fn precision<'t, 'a: 't>()
 -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Clone {
     let precision = custom(|input: &mut Reader<'t, '_, 'a>| {
         let at = *input.cursor().inner();
-        if !PRECISIONS.contains(&input.state().word(at)) {
+        let builder = input.state().0;
+        if !PRECISIONS.iter().any(|word| builder.is_word(at, word)) {
             return Err(ParseError::expected(at, TokenSet::EMPTY));
         }
         input.skip();
