@@ -695,8 +695,8 @@ typedef void (*AdumbraSampleMany)(void *user, const struct AdumbraSampleBatch *b
 /// before it.
 typedef void (*AdumbraTakeMessage)(void *user, size_t point, const char *text, size_t length);
 
-/// Gives a number other than 0 if the point is to be stopped. It is called about every thousand
-/// steps.
+/// Gives a number other than 0 if the point is to be stopped. It is called every few milliseconds, or
+/// more often.
 typedef uint32_t (*AdumbraIsCancelled)(void *user);
 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and

@@ -43,9 +43,57 @@ pub const WORDS_PER_STEP: u32 = 256;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
-/// Steps between two queries for cancellation: a few microseconds of an empty loop. A step can be
-/// long, though: an iteration may run through all of the longest source.
-pub const CANCEL_PERIOD: u64 = 1 << 10;
+/// Work between two queries for cancellation, some milliseconds: instructions that round once, each
+/// for up to [`QUERY_POINTS`] points.
+pub const QUERY_WORK: u64 = 1 << 21;
+/// Points for which an instruction in a batch is as much work as for one.
+pub const QUERY_POINTS: usize = 8;
+/// The most steps between two queries for cancellation.
+pub const MAX_QUERY_PERIOD: u64 = 1 << 10;
+
+/// Steps between two queries for cancellation. The budget does not depend on how long a step is, since
+/// optimisation may not change it. So a program with long steps asks after fewer of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryPeriod {
+    /// The period, a power of two, less one.
+    mask: u64,
+}
+
+impl QueryPeriod {
+    /// The host is asked at each step.
+    pub const EVERY_STEP: QueryPeriod = QueryPeriod { mask: 0 };
+
+    /// The period of a program whose steps take at most that much work: the greatest that keeps to
+    /// [`QUERY_WORK`] and [`MAX_QUERY_PERIOD`].
+    pub const fn of(step_work: u64) -> QueryPeriod {
+        let mut period = MAX_QUERY_PERIOD;
+        while period > 1 && step_work > QUERY_WORK / period {
+            period /= 2;
+        }
+        QueryPeriod { mask: period - 1 }
+    }
+
+    /// The number of steps.
+    pub const fn steps(self) -> u64 {
+        self.mask + 1
+    }
+
+    /// Whether a query is due: `taken` steps were taken, 1 or more, and `left` are left.
+    #[inline(always)]
+    pub const fn is_due(self, left: u64, taken: u64) -> bool {
+        match left & self.mask {
+            0 => taken > 0,
+            past => taken > self.steps() - past,
+        }
+    }
+
+    /// The steps, of those left, before the next one at which the host is asked. The last step of all
+    /// counts as one.
+    #[inline(always)]
+    pub const fn steps_before_query(self, left: u64) -> u64 {
+        left.saturating_sub(1) & self.mask
+    }
+}
 
 /// Steps for moving `words` words. Instructions take them before they do anything else, for the
 /// words that they [move](crate::moved_words), and `array_resize` for those that it clears. Entering
@@ -54,16 +102,6 @@ pub const CANCEL_PERIOD: u64 = 1 << 10;
 /// the call returns.
 pub const fn move_steps(words: u32) -> u64 {
     (words / WORDS_PER_STEP) as u64
-}
-
-/// Whether a query for cancellation is due: `taken` steps were taken, 1 or more, and `left` are
-/// left.
-#[inline(always)]
-pub const fn is_cancel_check_due(left: u64, taken: u64) -> bool {
-    match left % CANCEL_PERIOD {
-        0 => taken > 0,
-        past => taken > CANCEL_PERIOD - past,
-    }
 }
 
 /// The limits of a point before it is stopped, and of parked points. On entering a function its
@@ -364,8 +402,9 @@ pub trait Host<F = f32> {
         let _ = (message, args);
     }
 
-    /// Whether the point is to be stopped, by a cancellation or deadline of the host. Queried
-    /// whenever the steps left are a multiple of [`CANCEL_PERIOD`].
+    /// Whether the point is to be stopped, by a cancellation or deadline of the host. An engine asks
+    /// after at most [`MAX_QUERY_PERIOD`] steps, and every few milliseconds of its own work. The other
+    /// points of a batch are asked about at their next steps.
     fn is_cancelled(&mut self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use super::suspended::{EvalFrame, EvalState, RegionCursor};
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number};
 use crate::calls::SavedSteps;
 use crate::entry_steps::EntrySteps;
-use crate::host::{FaultKind, Host, canonical_float, is_cancel_check_due, move_steps};
+use crate::host::{FaultKind, Host, WORDS_PER_STEP, canonical_float, move_steps};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -17,6 +17,10 @@ use smallvec::{SmallVec, smallvec};
 
 /// Operands or results of an instruction: mostly few values.
 type Values<F> = SmallVec<[EvalValue<F>; 4]>;
+
+/// Work between two queries for cancellation: instructions executed, words moved, and
+/// [`WORDS_PER_STEP`] for a step.
+const EVALUATED_WORK: u64 = 1 << 14;
 
 pub(super) struct Evaluation<'a, F> {
     module: &'a Module,
@@ -27,6 +31,8 @@ pub(super) struct Evaluation<'a, F> {
     globals: Vec<usize>,
     saved: SavedSteps,
     entering: EntrySteps,
+    /// Work since the host was asked whether to stop.
+    unasked: u64,
     state: EvalState<F>,
 }
 
@@ -66,6 +72,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
             globals: globals.collect(),
             saved: SavedSteps::new(module),
             entering: EntrySteps::new(module),
+            unasked: 0,
             state,
         }
     }
@@ -128,6 +135,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
     fn execute(&mut self) -> Result<Values<F>, Halt<F>> {
         loop {
             let inst = self.inst();
+            self.work(1, inst.span)?;
             match &inst.kind {
                 InstKind::If(then, other) => {
                     let condition = self.frame().slots[inst.args[0].index()].word;
@@ -220,13 +228,21 @@ impl<'a, F: Number> Evaluation<'a, F> {
     }
 
     fn take_steps(&mut self, steps: u64, span: Span) -> Result<(), Halt<F>> {
-        let left = self.options.limits.steps - self.state.steps;
-        let Some(left) = left.checked_sub(steps) else {
+        if steps > self.options.limits.steps - self.state.steps {
             return self.stop(FaultKind::StepBudget, span);
-        };
+        }
         self.state.steps += steps;
-        if is_cancel_check_due(left, steps) && self.host.is_cancelled() {
-            return self.stop(FaultKind::Cancelled, span);
+        self.work(steps * u64::from(WORDS_PER_STEP), span)
+    }
+
+    /// Counts work, and asks the host from time to time whether to stop.
+    fn work(&mut self, work: u64, span: Span) -> Result<(), Halt<F>> {
+        self.unasked += work;
+        if self.unasked >= EVALUATED_WORK {
+            self.unasked = 0;
+            if self.host.is_cancelled() {
+                return self.stop(FaultKind::Cancelled, span);
+            }
         }
         Ok(())
     }

@@ -39,18 +39,35 @@ fn faults_beyond_the_limit_are_counted_but_the_stop_is_kept() {
 
 #[test]
 fn many_steps_at_once_ask_as_often_as_single_ones() {
-    for left in [
-        0,
-        1,
-        CANCEL_PERIOD - 1,
-        CANCEL_PERIOD,
-        5 * CANCEL_PERIOD + 3,
-    ] {
-        for taken in [1, 2, 7, CANCEL_PERIOD, 3 * CANCEL_PERIOD] {
-            let single = (0..taken).any(|i| (left + i).is_multiple_of(CANCEL_PERIOD));
-            assert_eq!(is_cancel_check_due(left, taken), single, "{left} {taken}");
+    for work in [1, QUERY_WORK / 8, QUERY_WORK] {
+        let period = QueryPeriod::of(work);
+        let steps = period.steps();
+        for left in [0, 1, steps.saturating_sub(1), steps, 5 * steps + 3] {
+            for taken in [1, 2, 7, steps, 3 * steps] {
+                let single = (0..taken).any(|i| (left + i).is_multiple_of(steps));
+                assert_eq!(period.is_due(left, taken), single, "{work} {left} {taken}");
+            }
+            let free = period.steps_before_query(left);
+            assert!(free == 0 || !period.is_due(left - free, free), "{left}");
+            assert!(left == 0 || period.is_due(left - free - 1, 1), "{left}");
         }
     }
+}
+
+#[test]
+fn query_period_keeps_to_work() {
+    for work in [0, 1, 2_048, 2_049, 100_000, QUERY_WORK, QUERY_WORK + 1] {
+        let steps = QueryPeriod::of(work).steps();
+        assert!(steps.is_power_of_two() && steps <= MAX_QUERY_PERIOD);
+        assert!(steps == 1 || steps * work <= QUERY_WORK, "{work} {steps}");
+        let is_greatest = steps == MAX_QUERY_PERIOD || 2 * steps * work > QUERY_WORK;
+        assert!(is_greatest, "{work} {steps}");
+    }
+    assert_eq!(QueryPeriod::of(u64::MAX), QueryPeriod::EVERY_STEP);
+}
+
+#[test]
+fn move_steps_count_whole_ones() {
     assert_eq!(move_steps(WORDS_PER_STEP - 1), 0);
     assert_eq!(move_steps(3 * WORDS_PER_STEP), 3);
 }

@@ -8,7 +8,7 @@
 use super::chunk::{Chunk, RunContext};
 use super::quads::ResumeAt;
 use crate::point::{BailedOutPoint, Outcome};
-use adumbra_ir::host::{Host, SampleRequest};
+use adumbra_ir::host::{FaultKind, Host, SampleRequest};
 use adumbra_ir::quad::QuadPause;
 
 impl Chunk {
@@ -117,6 +117,8 @@ impl Chunk {
             ..
         } = self;
         let point_machine = &mut point_machines[machine];
+        let stopped = point_machine.faults().stopped();
+        let is_cancelled = stopped.is_some_and(|fault| fault.kind == FaultKind::Cancelled);
         results.outcomes[point] = outcome;
         results.faults.set(point, point_machine.faults());
         if outcome == Outcome::Pending {
@@ -129,6 +131,9 @@ impl Chunk {
         }
         if outcome != Outcome::Finished {
             self.clear_outputs(point);
+            if is_cancelled {
+                self.ask_at_every_step();
+            }
             return;
         }
         for (register, &word) in (0..).zip(point_machine.outputs()) {

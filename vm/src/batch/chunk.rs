@@ -20,9 +20,11 @@ use super::results::ChunkResults;
 use super::saved_words::SavedWords;
 use super::source::GlobalSource;
 use super::tapes::ChunkTapes;
-use crate::bytecode::Bytecode;
+use crate::bytecode::{Bytecode, query_period};
 use crate::point::{Outcome, PointMachine};
-use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_cancel_check_due};
+use adumbra_ir::host::{
+    FaultKind, Host, Limits, QUERY_POINTS, QueryPeriod, SampleRequest, Sampled,
+};
 use adumbra_ir::span::Span;
 use adumbra_simd::SimdLevel;
 use std::sync::Arc;
@@ -60,6 +62,11 @@ impl RunContext<'_> {
 pub(super) struct Chunk {
     pub(super) program: Arc<Bytecode>,
     pub(super) limits: Limits,
+    /// After how many steps the host is asked about cancellation: those of the program, or fewer once
+    /// it has cancelled.
+    pub(super) query_period: QueryPeriod,
+    /// After how many it is asked for the work of a step of all points.
+    pub(super) work_period: QueryPeriod,
     pub(super) width: usize,
     pub(super) memory: ChunkMemory,
     pub(super) results: ChunkResults,
@@ -128,9 +135,12 @@ impl Chunk {
         let samples = !program.interface.textures.is_empty();
         let host_requests = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
+        let work_period = query_period(program, width.div_ceil(QUERY_POINTS));
         Chunk {
             program: program.clone(),
             limits,
+            query_period: work_period,
+            work_period,
             width,
             memory,
             results: ChunkResults::new(program, width),
@@ -172,6 +182,8 @@ impl Chunk {
         let Chunk {
             program: _,
             limits: _,
+            query_period: _,
+            work_period: _,
             width: _,
             memory,
             results,
@@ -421,16 +433,6 @@ impl Chunk {
                 (steps[point] == NONE_LEFT).then_some(FaultKind::StepBudget)
             });
             self.steps = steps;
-        }
-    }
-
-    /// Asks the host about cancellation, as often as for a single point.
-    fn check_cancellation(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
-        if self.active.points > 0
-            && is_cancel_check_due(self.account.left(), taken)
-            && context.host.is_cancelled()
-        {
-            self.stop(site, |_| Some(FaultKind::Cancelled));
         }
     }
 

@@ -5,11 +5,6 @@ use super::chunk::{Chunk, RunContext, Site};
 use super::min_pc::SchedulePosition;
 use super::planes::OperandRef;
 use crate::native::{KERNEL_PADDING, KERNEL_WIDTH, LIBCALLS, LoopState};
-use adumbra_ir::host::CANCEL_PERIOD;
-
-/// Iterations that points take before the engine regains control: the period at which the host is
-/// asked about cancellation.
-const MAX_ITERATIONS: u64 = CANCEL_PERIOD;
 
 /// Buffers that the machine code reads and writes.
 pub(super) struct LoopBuffers {
@@ -57,8 +52,9 @@ impl Chunk {
         context: &mut RunContext<'_>,
     ) -> bool {
         let info = &self.memory.loops[index as usize];
-        // The code counts the steps of a point in 32 bits.
-        let most = MAX_ITERATIONS.min(u64::from(u32::MAX) / info.iteration_steps);
+        // The engine regains control as often as the host is asked about cancellation. So the code can
+        // count the steps of a point in 32 bits.
+        let most = self.query_period.steps().div_ceil(info.iteration_steps);
         let iterations = (self.account.left() / info.iteration_steps).min(most);
         // The code passes points that are inactive before one of its blocks. They would lose the
         // registers that only points after the loop do not keep.

@@ -102,6 +102,8 @@ pub(super) enum BatchOp {
     /// Takes one step of the budget: for an iteration of an unrolled loop, or for an inlined call.
     /// A call has the number of inlined calls that are open around it.
     CountStep(Option<u32>),
+    /// Asks the host whether to stop.
+    Query,
     /// Takes the steps of all consecutive [`BatchOp::CountStep`]s at once, around the deepest of
     /// which `open` inlined calls are open.
     CountSteps { count: u32, open: Option<u32> },

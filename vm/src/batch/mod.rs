@@ -15,6 +15,7 @@ mod active;
 mod arrays;
 mod bail_out;
 mod call_graph;
+mod cancellation;
 mod chunk;
 mod compiled_loop;
 mod host;
@@ -283,6 +284,7 @@ impl BatchMachine {
             "a plane ends before the last point"
         );
         chunk.results.begin(points);
+        chunk.ask_by_work();
         if points == 0 {
             return;
         }

@@ -6,7 +6,7 @@ use super::instruction::{BatchInstruction, BatchOp};
 use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
-use adumbra_ir::host::{FaultKind, is_cancel_check_due};
+use adumbra_ir::host::FaultKind;
 use adumbra_simd::{ConditionRoutine, OpRoutines};
 use std::ptr::null_mut;
 
@@ -204,11 +204,16 @@ impl Chunk {
                     }
                     continue;
                 }
+                BatchOp::Query => self.query(context, self.site()),
                 BatchOp::Return if self.depth == 0 => self.finish(),
                 BatchOp::Return => {
+                    let site = self.site();
                     self.return_from_call();
-                    if self.is_preempted() {
-                        self.schedule_next();
+                    if self.query_period.is_due(self.depth as u64 + 1, 1) {
+                        self.query(context, site);
+                    }
+                    if (self.is_preempted() || self.active.points == 0) && !self.schedule_next() {
+                        return;
                     }
                     continue;
                 }
@@ -461,7 +466,7 @@ impl Chunk {
     /// nested. Returns `false` if one of them meets a limit, or the host is asked at it.
     fn take_all(&mut self, count: u64, open: Option<u32>) -> bool {
         let left = self.account.left().checked_sub(count);
-        let is_unchecked = left.is_some_and(|left| !is_cancel_check_due(left, count));
+        let is_unchecked = left.is_some_and(|left| !self.query_period.is_due(left, count));
         let takes = is_unchecked && !self.is_too_deep(open);
         self.account.owed += if takes { count } else { 0 };
         takes

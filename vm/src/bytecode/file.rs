@@ -99,7 +99,10 @@ impl Bytecode {
             _ => Err("there are bytes after its end".to_owned()),
         });
         match read {
-            Ok(()) => Ok(out),
+            Ok(()) => {
+                super::insert_queries(&mut out);
+                Ok(out)
+            }
             Err(what) => Err(error(
                 Code::BytecodeInvalid,
                 format!("the bytecode file is invalid: {what}"),

@@ -110,6 +110,8 @@ pub enum Opcode {
     Enter,
     /// Counts as an iteration of an unrolled loop: one step of the budget.
     Iteration,
+    /// Asks the host whether to stop. Long code without steps has them.
+    Query,
     /// Returns to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
@@ -335,6 +337,7 @@ instructions! {
     32 Iteration, "turn", [], Next, first([]);
     33 Keep, "keep", [], Next, first([Tape, Arguments]);
     34 Take, "take", [], Next, first([Tape, Taken]);
+    35 Query, "query", [], Next, first([]);
 }
 
 /// The lanes of the result, then of each operand.

@@ -12,6 +12,7 @@ pub mod instruction;
 mod listing;
 mod operands;
 mod validate;
+mod work;
 
 pub use file::{MAGIC, VERSION};
 pub use instruction::{
@@ -22,6 +23,7 @@ pub use instruction::{
 pub(crate) use dataflow::{TOO_LARGE, check as check_flow};
 pub(crate) use operands::Operands;
 pub(crate) use validate::validate;
+pub(crate) use work::{insert_queries, query_period};
 
 use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;

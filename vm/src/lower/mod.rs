@@ -19,7 +19,7 @@ mod spans;
 
 use crate::bytecode::{
     Bytecode, BytecodeArray, BytecodeFunction, Interface, MAX_LISTED_REGISTERS, MAX_REGISTERS,
-    MAX_SAVED_REGISTERS, Register, TOO_LARGE, check_flow, register_count, validate,
+    MAX_SAVED_REGISTERS, Register, TOO_LARGE, check_flow, insert_queries, register_count, validate,
 };
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
@@ -126,6 +126,14 @@ fn lower_with<'m>(
     out.entry = lowering.frames[module.entry.index()].number;
     // Engines rely on it, whatever module was given.
     assert_eq!(validate(&out), Ok(()), "the module is not valid\n{out}");
+    let queries = insert_queries(&mut out);
+    if let Some(spans) = lowering.spans {
+        // A query has the span of the instruction after it.
+        for (inserted, position) in queries.into_iter().enumerate() {
+            let at = inserted + position as usize;
+            spans.insert(at, spans[at]);
+        }
+    }
     // Lowering satisfies by construction the check that files must pass.
     debug_assert!(
         check_flow(&out).map_or_else(|fault| fault.ends_with(TOO_LARGE), |()| true),

@@ -3,7 +3,7 @@
 
 use super::state::{ReturnAddress, index};
 use super::{Outcome, PointMachine};
-use adumbra_ir::host::{ClosureArena, Faults, Host};
+use adumbra_ir::host::{ClosureArena, Faults, Host, QueryPeriod};
 use adumbra_ir::quad::QuadPause;
 
 /// The state of a point, apart from its registers.
@@ -66,6 +66,16 @@ impl PointMachine {
         let outcome = unsafe { self.execute(start) };
         drop(mode);
         outcome
+    }
+
+    /// From now on the host is asked at every step: it has cancelled another point of the batch.
+    pub(crate) fn ask_at_every_step(&mut self) {
+        self.state.query_period = QueryPeriod::EVERY_STEP;
+    }
+
+    /// From now on the host is asked as often as the program's steps are long.
+    pub(crate) fn ask_by_work(&mut self) {
+        self.state.query_period = self.work_period;
     }
 
     /// Suspends the loaded point at the sample or difference at a position.

@@ -189,10 +189,32 @@ pub(super) unsafe fn iteration(
     unsafe { next(ip, file, state) }
 }
 
+/// No words.
+///
+/// # Safety
+/// As for [`Handler`].
+pub(super) unsafe fn query(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &mut PointState,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const ThreadedInstruction {
+    if let Some(kind) = state.query() {
+        return state.stop(ip, kind);
+    }
+    // SAFETY: validation checked that an instruction comes after it.
+    unsafe { next(ip, file, state) }
+}
+
+/// A return takes no step. So that a long way out of recursion is not without queries, the host is
+/// asked if the number of functions that stay active is a multiple of the period.
+///
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn return_to(
-    _: *const ThreadedInstruction,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
     state: &mut PointState,
     _: f32,
@@ -202,6 +224,12 @@ pub(super) unsafe fn return_to(
     match state.calls.pop() {
         Some(caller) => {
             state.elements += caller.elements;
+            let active = state.calls.len() as u64 + 1;
+            if state.query_period.is_due(active, 1)
+                && let Some(kind) = state.query()
+            {
+                return state.stop(ip, kind);
+            }
             caller.ip
         }
         None => {

@@ -9,7 +9,7 @@
 use super::state::{PointState, ThreadedInstruction};
 use crate::bytecode::{BytecodeFunction, WORDS};
 use crate::native::{LIBCALLS, PointExit, PointKernel, PointKernels};
-use adumbra_ir::host::{CANCEL_PERIOD, Limits, is_cancel_check_due};
+use adumbra_ir::host::{Limits, QueryPeriod};
 
 /// Installs handlers that run kernels at the entries of their code.
 pub(super) fn install_kernels(kernels: &PointKernels, code: &mut [ThreadedInstruction]) {
@@ -23,11 +23,10 @@ pub(super) fn install_kernels(kernels: &PointKernels, code: &mut [ThreadedInstru
     }
 }
 
-/// The steps that code may take before the host is asked or the budget ends. The host is asked at
-/// multiples of the period; the last step of all is among them.
-fn free(steps: u64, active: usize, limits: &Limits) -> u64 {
+/// The steps that code may take before the host is asked or the budget ends.
+fn free(steps: u64, active: usize, limits: &Limits, query_period: QueryPeriod) -> u64 {
     match active <= limits.call_depth as usize {
-        true => steps.saturating_sub(1) % CANCEL_PERIOD,
+        true => query_period.steps_before_query(steps),
         false => 0,
     }
 }
@@ -50,15 +49,16 @@ impl EntryKernel {
         start: usize,
         shader: &BytecodeFunction,
         limits: &Limits,
+        query_period: QueryPeriod,
     ) -> Option<EntryKernel> {
         let mut entries = kernels.entries.iter();
         let &(entry, kernel) = entries.find(|(entry, _)| entry.at as usize == start)?;
         let steps = limits.steps.checked_sub(1)?;
-        let is_free = !is_cancel_check_due(steps, 1) && limits.call_depth >= 1;
+        let is_free = !query_period.is_due(steps, 1) && limits.call_depth >= 1;
         is_free.then_some(EntryKernel {
             kernel,
             steps,
-            free: free(steps, entry.depth as usize, limits),
+            free: free(steps, entry.depth as usize, limits, query_period),
             elements: limits.array_elements.checked_sub(shader.elements)?,
         })
     }
@@ -110,7 +110,7 @@ unsafe fn run(
         let kernels = state.kernels.as_ref().unwrap_unchecked();
         let (_, kernel) = kernels.entries.get_unchecked(entry as usize);
         let active = state.calls.len().saturating_add(depth as usize);
-        let free = free(state.steps, active, &state.limits);
+        let free = free(state.steps, active, &state.limits, state.query_period);
         let left = kernel(file, state.globals, free, &LIBCALLS);
         state.steps -= free - left.steps;
         match left.has_returned() {

@@ -97,6 +97,7 @@ fn handler(
         Opcode::Call => control::call,
         Opcode::Enter => control::enter,
         Opcode::Iteration => control::iteration,
+        Opcode::Query => control::query,
         Opcode::Return => control::return_to,
         Opcode::Sample(..) => host::sample,
         Opcode::SampleGradients(_) => host::sample_gradients,

@@ -130,6 +130,7 @@ impl PointMachine {
             output_types: _,
             lists: _,
             limits,
+            query_period: _,
             steps,
             elements,
             calls,

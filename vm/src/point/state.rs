@@ -7,8 +7,7 @@ use crate::bytecode::{Bytecode, WORDS};
 use crate::canonicalise;
 use crate::native::PointKernels;
 use adumbra_ir::host::{
-    ClosureArena, FaultKind, Faults, Host, Limits, canonical_float, is_cancel_check_due,
-    read_shadow,
+    ClosureArena, FaultKind, Faults, Host, Limits, QueryPeriod, canonical_float, read_shadow,
 };
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::span::Span;
@@ -91,6 +90,8 @@ pub(super) struct PointState {
     /// The program's lists, with constants resolved.
     pub(super) lists: Box<[u32]>,
     pub(super) limits: Limits,
+    /// After how many steps the host is asked about cancellation.
+    pub(super) query_period: QueryPeriod,
     /// Steps that are left.
     pub(super) steps: u64,
     /// Array elements that are left.
@@ -211,8 +212,10 @@ impl PointState {
             return Some(FaultKind::StepBudget);
         };
         self.steps = left;
-        let cancelled = is_cancel_check_due(left, steps) && self.is_cancelled();
-        cancelled.then_some(FaultKind::Cancelled)
+        match self.query_period.is_due(left, steps) {
+            true => self.query(),
+            false => None,
+        }
     }
 
     /// Takes the steps for the words that an instruction moves; returns the fault that stops the
@@ -232,12 +235,14 @@ impl PointState {
         }
     }
 
+    /// Asks the host; returns the fault that stops the point if it cancels.
     #[cold]
     #[inline(never)]
-    fn is_cancelled(&mut self) -> bool {
-        // SAFETY: steps are taken during `execute` only, whose caller has lent the host
+    pub(super) fn query(&mut self) -> Option<FaultKind> {
+        // SAFETY: queries are made during `execute` only, whose caller has lent the host
         // (`PointMachine::lend`).
-        unsafe { (*self.host).is_cancelled() }
+        let is_cancelled = unsafe { (*self.host).is_cancelled() };
+        is_cancelled.then_some(FaultKind::Cancelled)
     }
 
     /// Charges a function's entry to the limits, with `steps` steps, `depth` functions being active

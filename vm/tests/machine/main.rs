@@ -3,11 +3,13 @@
 mod agreement;
 mod arithmetic;
 mod arrays;
+mod cancellation;
 mod control;
 mod files;
 mod limits;
 mod memory;
 mod moved_words;
+mod moving_programs;
 mod park;
 mod quads;
 mod support;

@@ -341,6 +341,7 @@ impl Loader<'_> {
             }
             Opcode::Enter => self.emit(BatchOp::CountStep(Some(a)), []),
             Opcode::Iteration => self.emit(BatchOp::CountStep(None), []),
+            Opcode::Query => self.emit(BatchOp::Query, []),
             Opcode::Return => self.control(BatchOp::Return),
             Opcode::Unreachable => self.emit(BatchOp::Unreachable, []),
             Opcode::Move(to, from) => {

@@ -114,7 +114,7 @@ impl Saved {
             Opcode::ArrayFromSaved if is_open && !self.is_called => {}
             Opcode::ArrayToSaved if self.is_called => {}
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => return Err("no array was saved"),
-            Opcode::Move(..) | Opcode::ArrayCopy => {}
+            Opcode::Move(..) | Opcode::ArrayCopy | Opcode::Query => {}
             _ if is_open => return Err("it is between a call and the registers saved for it"),
             _ => {}
         }
