@@ -2,7 +2,8 @@
 
 use crate::error::ImageError;
 use crate::size::ImageSize;
-use crate::{exr, jpeg, png};
+use crate::texture_settings::ColorSpace;
+use crate::{exr, jpeg, png, srgb};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
@@ -70,6 +71,14 @@ impl Image {
 /// # Errors
 /// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS).
 pub fn read_image(path: &Path) -> Result<Image, ImageError> {
+    read_image_as(path, ColorSpace::Srgb)
+}
+
+/// Reads a file as [`read_image`] does, the colours of PNG and JPEG files as a color space says.
+///
+/// # Errors
+/// As [`read_image`].
+pub fn read_image_as(path: &Path, color_space: ColorSpace) -> Result<Image, ImageError> {
     if !path.metadata()?.is_file() {
         let error = io::Error::other("it is not a file");
         return Err(error.into());
@@ -78,13 +87,19 @@ pub fn read_image(path: &Path) -> Result<Image, ImageError> {
     let mut start = Vec::new();
     file.by_ref().take(8).read_to_end(&mut start)?;
     file.rewind()?;
-    if start.starts_with(png::SIGNATURE) {
-        png::read_png(file)
+    let mut image = if start.starts_with(png::SIGNATURE) {
+        png::read_png(file)?
     } else if start.starts_with(exr::SIGNATURE) {
-        exr::read_exr(file)
+        return exr::read_exr(file);
     } else if start.starts_with(jpeg::SIGNATURE) {
-        jpeg::read_jpeg(file)
+        jpeg::read_jpeg(file)?
     } else {
-        Err(ImageError::UnknownFormat)
+        return Err(ImageError::UnknownFormat);
+    };
+    if color_space == ColorSpace::Linear {
+        for value in image.pixels.iter_mut().flat_map(|pixel| &mut pixel[..3]) {
+            *value = srgb::from_linear(f64::from(*value)) as f32;
+        }
     }
+    Ok(image)
 }

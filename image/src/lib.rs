@@ -27,16 +27,20 @@ mod png;
 mod save;
 mod size;
 pub mod srgb;
+mod texture_settings;
 mod views;
+mod wrap;
 
 pub use error::ImageError;
 pub use exr::write_exr;
-pub use image::{Image, read_image};
+pub use image::{Image, read_image, read_image_as};
 pub use mip_pyramid::{MipPyramid, mip_level, step_level};
 pub use png::{PngImage, write_png};
 pub use save::{ImageFormat, save_atomically};
 pub use size::{ImageSize, MAX_PIXELS, SizeError};
+pub use texture_settings::{ColorSpace, TextureSettings};
 pub use views::{
     LEVEL_COLOURS, NO_LEVEL, WITHOUT_TEXTURE, derivative_grey, derivative_scale, level_colour,
     level_legend, pixel_count, to_byte,
 };
+pub use wrap::Wrap;

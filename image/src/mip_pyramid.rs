@@ -3,12 +3,16 @@
 
 use crate::image::Image;
 use crate::size::ImageSize;
+use crate::wrap::Wrap;
 
 /// A texture: an image and its reductions to half the size, a quarter, … down to one texel.
-/// Coordinates 0 to 1 span it, `u` along its rows, `v` down from its first one; beyond, it repeats.
+/// Coordinates 0 to 1 span it, `u` along its rows, `v` down from its first one; beyond, it repeats
+/// unless it has other wrap modes.
 #[derive(Clone, Debug)]
 pub struct MipPyramid {
     levels: Vec<Image>,
+    /// Along u and v.
+    wrap: [Wrap; 2],
 }
 
 /// The level at which a texture of that size is to be read, from 0, the finest, to the last, which
@@ -61,7 +65,18 @@ impl MipPyramid {
             let finer = &levels[levels.len() - 1];
             levels.push(halved(finer));
         }
-        MipPyramid { levels }
+        MipPyramid {
+            levels,
+            wrap: Wrap::Repeat.into(),
+        }
+    }
+
+    /// The same with wrap modes along u and v, or one for both.
+    pub fn with_wrap(self, wrap: impl Into<[Wrap; 2]>) -> MipPyramid {
+        MipPyramid {
+            wrap: wrap.into(),
+            ..self
+        }
     }
 
     /// Levels of one's own: reductions of another kind, or a different image for each level.
@@ -80,7 +95,10 @@ impl MipPyramid {
         let sides = |image: &Image| [image.size().width(), image.size().height()];
         let is_half = |pair: &[Image]| sides(&pair[1]) == sides(&pair[0]).map(|n| (n / 2).max(1));
         let ends = levels.last().is_some_and(|last| sides(last) == [1, 1]);
-        (ends && levels.windows(2).all(is_half)).then_some(MipPyramid { levels })
+        (ends && levels.windows(2).all(is_half)).then_some(MipPyramid {
+            levels,
+            wrap: Wrap::Repeat.into(),
+        })
     }
 
     /// The size of the finest level.
@@ -110,31 +128,32 @@ impl MipPyramid {
         let level = f64::from(level.max(0.0)).min(last as f64);
         let finer = level as usize;
         let between = level - finer as f64;
-        let near = bilinear(&self.levels[finer], at);
+        let read = |level: usize| bilinear(&self.levels[level], at, self.wrap);
+        let near = read(finer);
         match between > 0.0 {
-            true => mix(near, bilinear(&self.levels[finer + 1], at), between),
+            true => mix(near, read(finer + 1), between),
             false => near,
         }
     }
 }
 
 /// Interpolates the four texels around a position.
-fn bilinear(image: &Image, at: [f32; 2]) -> [f32; 4] {
+fn bilinear(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> [f32; 4] {
     let (width, height) = (image.size().width(), image.size().height());
-    let axis = |coordinate: f32, side: u32| {
-        let coordinate = f64::from(coordinate);
-        let texel = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
-        let (side, before) = (i64::from(side), texel.floor());
-        let index = |i: i64| i.rem_euclid(side) as usize;
+    let axis = |wrap: Wrap, coordinate: f32, side: u32| {
+        let texel = wrap.in_texels(coordinate.into(), side) - 0.5;
+        let before = texel.floor();
+        let index = |i: i64| wrap.texel(i, side);
         let between = texel - before;
         (index(before as i64), index(before as i64 + 1), between)
     };
-    let (left, right, x) = axis(at[0], width);
-    let (above, below, y) = axis(at[1], height);
-    let row = |row: usize| {
-        let texels = &image.pixels()[row * width as usize..][..width as usize];
-        mix(texels[left], texels[right], x)
+    let (left, right, x) = axis(wrap[0], at[0], width);
+    let (above, below, y) = axis(wrap[1], at[1], height);
+    let texel = |row: Option<u32>, column: Option<u32>| match (row, column) {
+        (Some(row), Some(column)) => image.pixels()[(row * width + column) as usize],
+        _ => [0.0; 4],
     };
+    let row = |row: Option<u32>| mix(texel(row, left), texel(row, right), x);
     mix(row(above), row(below), y)
 }
 

@@ -2,8 +2,8 @@
 //! refused.
 
 use adumbra_image::{
-    Image, ImageError, ImageSize, MAX_PIXELS, PngImage, SizeError, read_image, srgb, write_exr,
-    write_png,
+    ColorSpace, Image, ImageError, ImageSize, MAX_PIXELS, PngImage, SizeError, read_image,
+    read_image_as, srgb, write_exr, write_png,
 };
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -92,6 +92,23 @@ fn png_files_become_linear() {
     let image = read_image(&path).unwrap();
     assert_eq!(image.channels(), 3);
     assert_eq!(image.pixels(), [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
+}
+
+#[test]
+fn linear_color_space_keeps_stored_numbers() {
+    let bytes: Vec<u8> = (0..=255).flat_map(|i| [i, 255 - i, i]).collect();
+    let path = scratch("numbers.png", &png(size(16, 16), &bytes, false));
+    let image = read_image_as(&path, ColorSpace::Linear).unwrap();
+    for (i, pixel) in image.pixels().iter().enumerate() {
+        let stored = i as f32 / 255.0;
+        assert!((pixel[0] - stored).abs() < 1e-6, "{i}: {}", pixel[0]);
+        assert_eq!(pixel[3], 1.0);
+    }
+    let image = Image::from_pixels(size(1, 1), 3, vec![[0.5, 2.0, -1.0, 1.0]]);
+    let path = scratch("numbers.exr", &exr(&image));
+    for space in ColorSpace::ALL {
+        assert_eq!(read_image_as(&path, space).unwrap(), image);
+    }
 }
 
 /// A PNG file of one row, of any colour type.

@@ -110,31 +110,26 @@ impl fmt::Display for SceneImageError {
 
 impl std::error::Error for SceneImageError {}
 
-/// Adds the textures of a scene to a cache, in their order. Gives what was replaced, for people.
+/// Adds the textures of a scene to a cache, in their order.
 ///
 /// # Errors
 /// If an image that has to be converted cannot be read.
-pub fn add_textures(cache: &TextureCache, scene: &Scene) -> Result<Vec<String>, SceneImageError> {
-    let mut warnings = Vec::new();
+pub fn add_textures(cache: &TextureCache, scene: &Scene) -> Result<(), SceneImageError> {
     for texture in &scene.textures {
         let name = texture.name();
-        let [wrap, across] = texture.wrap;
-        if wrap != across {
-            warnings.push(format!("{name}: the wrap mode of u holds for v, too"));
-        }
         match (&texture.source, texture.color_space) {
             (TextureSource::File(file), ColorSpace::Srgb) => {
-                cache.add(file, Some(wrap));
+                cache.add(file, Some(texture.wrap));
             }
             _ => {
                 let image = texture.read();
                 let image =
                     image.map_err(|error| SceneImageError::Image(format!("{name}: {error}")))?;
-                cache.add_image(&name, image, wrap);
+                cache.add_image(&name, image, texture.wrap);
             }
         }
     }
-    Ok(warnings)
+    Ok(())
 }
 
 /// The light from infinity, with its image.

@@ -126,6 +126,28 @@ fn lookups_interpolate_and_repeat() {
 }
 
 #[test]
+fn lookups_obey_wrap_modes_of_each_axis() {
+    let at = |wrap: [Wrap; 2], u, v| {
+        let texels = [0.0, 1.0, 0.5, 0.25, 1.0, 0.0, 0.75, 0.5];
+        texture(4, 2, &texels)
+            .with_wrap(wrap)
+            .sample_level([u, v], 0.0)
+    };
+    let red = |wrap, u, v| at(wrap, u, v)[0];
+    // One texel beyond the right, and one above the top.
+    let right = |wrap| red([wrap, Wrap::Repeat], 1.125, 0.25);
+    let above = |wrap| red([Wrap::Repeat, wrap], 0.125, -0.25);
+    let all = Wrap::ALL;
+    assert_eq!(all.map(right), [0.0, 0.25, 0.25, 0.0]);
+    assert_eq!(all.map(above), [1.0, 0.0, 0.0, 0.0]);
+    // At the left edge, halfway between the first texel and what is beyond it.
+    let edge = |wrap| red([wrap, Wrap::Repeat], 0.0, 0.75);
+    assert_eq!(all.map(edge), [0.75, 1.0, 1.0, 0.5]);
+    assert_eq!(at(Wrap::Black.into(), 2.0, 0.25), [0.0; 4]);
+    assert_eq!(red(Wrap::Clamp.into(), 1e30, -1e30), 0.25);
+}
+
+#[test]
 fn lookups_lie_between_levels() {
     let pyramid = texture(2, 2, &[0.0, 1.0, 1.0, 0.0]);
     let at = |level| pyramid.sample_level([0.25, 0.25], level)[0];

@@ -93,7 +93,7 @@ impl Stage {
         let cache = TextureCache::new(settings);
         for texture in &self.scene.textures {
             match &texture.source {
-                TextureSource::File(file) => cache.add(file, Some(texture.wrap[0])),
+                TextureSource::File(file) => cache.add(file, Some(texture.wrap)),
                 TextureSource::Embedded { name, .. } => {
                     return Err(format!("{name}: no file").into());
                 }

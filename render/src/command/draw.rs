@@ -276,9 +276,7 @@ fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Fallible<Arc<Textu
         settings.policy = MissPolicy::Block;
     }
     let cache = TextureCache::new(settings);
-    for warning in add_textures(&cache, scene)? {
-        anstream::eprintln!("adumbra-render: {warning}");
-    }
+    add_textures(&cache, scene)?;
     Ok(cache)
 }
 

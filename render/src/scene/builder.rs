@@ -40,7 +40,7 @@ pub(super) struct Builder<'a> {
     pub(super) mesh_places: Vec<(PathBuf, String)>,
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<SceneTexture>,
-    known_textures: FxHashMap<(String, [u8; 2], ColorSpace), usize>,
+    known_textures: FxHashMap<(String, [Wrap; 2], ColorSpace), usize>,
     pub(super) warnings: Vec<String>,
     triangles: usize,
     default_material: Option<usize>,
@@ -98,13 +98,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a texture, unless it is there.
     pub(super) fn add_texture(&mut self, texture: SceneTexture) -> usize {
-        let wrap = texture.wrap.map(|wrap| match wrap {
-            Wrap::Repeat => 0,
-            Wrap::Clamp => 1,
-            Wrap::Mirror => 2,
-            Wrap::Black => 3,
-        });
-        let key = (texture.name(), wrap, texture.color_space);
+        let key = (texture.name(), texture.wrap, texture.color_space);
         *self.known_textures.entry(key).or_insert_with(|| {
             self.textures.push(texture);
             self.textures.len() - 1

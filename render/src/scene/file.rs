@@ -2,8 +2,7 @@
 //!
 //! Each type is an object of the file, and each field a key. Keys that are not fields are refused.
 
-use super::texture::ColorSpace;
-use crate::texture::Wrap;
+use adumbra_image::{ColorSpace, Wrap};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -243,10 +242,21 @@ pub(super) struct TrianglesSection {
 #[serde(deny_unknown_fields)]
 pub(super) struct TextureSection {
     pub(super) file: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "wrap")]
     pub(super) wrap: Wrap,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "color_space")]
     pub(super) color: ColorSpace,
+}
+
+fn wrap<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Wrap, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Wrap::from_name(&name).ok_or_else(|| D::Error::unknown_variant(&name, &Wrap::NAMES))
+}
+
+fn color_space<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ColorSpace, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = ColorSpace::from_name(&name);
+    known.ok_or_else(|| D::Error::unknown_variant(&name, &ColorSpace::NAMES))
 }
 
 #[derive(Debug, serde::Deserialize)]

@@ -21,6 +21,7 @@ mod standard;
 mod texture;
 mod transform;
 
+pub use adumbra_image::ColorSpace;
 pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
@@ -28,7 +29,7 @@ pub use error::{SceneError, ScenePlace};
 pub use file::{MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
-pub use texture::{ColorSpace, SceneTexture, TextureSource};
+pub use texture::{SceneTexture, TextureSource};
 
 use crate::camera::Camera;
 use crate::geometry::World;

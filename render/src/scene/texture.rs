@@ -1,8 +1,6 @@
 //! Images that materials sample.
 
-use crate::texture::Wrap;
-use adumbra::sources::open_file;
-use adumbra_image::{Image, ImageError, read_image, srgb};
+use adumbra_image::{ColorSpace, Image, ImageError, Wrap, read_image_as};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,17 +17,6 @@ pub enum TextureSource {
         /// The bytes of a PNG or JPEG file.
         bytes: Arc<[u8]>,
     },
-}
-
-/// What the numbers of a texture with 8 or 16 bits mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ColorSpace {
-    /// Colours by the curve of sRGB. EXR files are linear all the same.
-    #[default]
-    Srgb,
-    /// Numbers as they are: normals, roughness.
-    Linear,
 }
 
 /// A texture of a scene.
@@ -73,23 +60,15 @@ impl SceneTexture {
     /// # Errors
     /// If it cannot be read.
     pub fn read(&self) -> Result<Image, ImageError> {
-        let (mut image, is_encoded) = match &self.source {
-            TextureSource::File(path) => (read_image(path)?, is_encoded(path)?),
+        match &self.source {
+            TextureSource::File(path) => read_image_as(path, self.color_space),
             TextureSource::Embedded { bytes, .. } => {
                 let mut file = tempfile::NamedTempFile::new()?;
                 file.write_all(bytes)?;
                 file.flush()?;
-                (read_image(file.path())?, true)
-            }
-        };
-        if is_encoded && self.color_space == ColorSpace::Linear {
-            for pixel in image.pixels_mut() {
-                for value in &mut pixel[..3] {
-                    *value = srgb::from_linear(f64::from(*value)) as f32;
-                }
+                read_image_as(file.path(), self.color_space)
             }
         }
-        Ok(image)
     }
 }
 
@@ -100,12 +79,4 @@ fn extension(bytes: &[u8]) -> &'static str {
         [0x76, 0x2f, 0x31, 0x01, ..] => "exr",
         _ => "png",
     }
-}
-
-/// Whether an image file has colours by the curve of sRGB, as all but EXR have.
-fn is_encoded(path: &Path) -> std::io::Result<bool> {
-    use std::io::Read;
-    let mut start = [0; 4];
-    let read = open_file(path)?.read(&mut start)?;
-    Ok(extension(&start[..read]) != "exr")
 }

@@ -199,7 +199,7 @@ impl TextureHost {
         };
         let settings = &self.settings;
         let found = self.reader.lookup(texture as usize, policy, |source| {
-            let wrap = settings.wrap.unwrap_or(source.wrap());
+            let wrap = settings.wrap.map_or(source.wrap(), Into::into);
             match request.level {
                 Some(level) => at_level(source, settings, wrap, request, level),
                 None => by_partials(source, settings, wrap, request),
@@ -261,7 +261,7 @@ impl Host for TextureHost {
 fn by_partials(
     source: &mut CacheSource<'_>,
     settings: &LookupSettings,
-    wrap: Wrap,
+    wrap: [Wrap; 2],
     request: &TextureRequest,
 ) -> Result<[f32; 4], TileMissing> {
     let footprint = match settings.ignores_partials {
@@ -287,7 +287,7 @@ fn by_partials(
 fn at_level(
     source: &mut CacheSource<'_>,
     settings: &LookupSettings,
-    wrap: Wrap,
+    wrap: [Wrap; 2],
     request: &TextureRequest,
     level: f32,
 ) -> Result<[f32; 4], TileMissing> {

@@ -12,8 +12,8 @@ mod level_cards;
 mod pyramid;
 pub mod replay;
 mod tiled_file;
-mod wrap;
 
+pub use adumbra_image::Wrap;
 pub use filter::{
     EwaWeights, Filter, MAX_ANISOTROPY, MAX_EWA_TEXELS, Texels, filter_texels, lookup,
 };
@@ -24,7 +24,6 @@ pub use tiled_file::{
     MAX_TEXTURE_SIDE, MAX_TILE_SIDE, MAX_TILES, SampleFormat, TILE_SIDE, TileTexels, TiledFile,
     TiledFileError, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels,
 };
-pub use wrap::Wrap;
 
 /// A tile that is not in memory yet: the lookup is to be repeated when it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

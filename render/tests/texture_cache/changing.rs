@@ -108,11 +108,11 @@ fn textures_of_one_file_share_its_tiles() {
     fs::write(&path, tiled(256, 4, 1)).unwrap();
     let cache = TextureCache::new(CacheSettings::default());
     let other_way = folder.path().join(".").join("t.exr");
-    let black = cache.add(&path, Some(Wrap::Black));
+    let black = cache.add(&path, Some(Wrap::Black.into()));
     let repeat = cache.add(&other_way, None);
     assert_eq!((black, repeat, cache.len()), (0, 1, 2));
-    assert_eq!(cache.wrap(0), Some(Wrap::Black));
-    assert_eq!(cache.wrap(1), Some(Wrap::Repeat));
+    assert_eq!(cache.wrap(0), Some(Wrap::Black.into()));
+    assert_eq!(cache.wrap(1), Some(Wrap::Repeat.into()));
     assert_eq!((cache.size(1), cache.levels(1)), (Some([256; 2]), Some(9)));
     let of = |texture: u32| tiles().into_iter().map(move |(_, uv)| (texture, uv));
     let first = texels(&cache, &of(0).collect::<Vec<_>>());

@@ -181,7 +181,7 @@ fn images_are_converted_atomically() {
             ..TiledOptions::default()
         };
         let tiled = convert_to_tiled(&path("colours ü €.png"), &path("t.exr"), &options).unwrap();
-        assert_eq!((tiled.wrap(), tiled.size(0)), (Some(wrap), [3, 1]));
+        assert_eq!((tiled.wrap(), tiled.size(0)), (Some(wrap.into()), [3, 1]));
         let (texels, _) = tiled
             .read_tile(&mut File::open(path("t.exr")).unwrap(), 0, 0, 0)
             .unwrap();

@@ -118,7 +118,7 @@ fn other_images_are_converted_without_loss() {
     let image = noise(100, 70, 4, 9);
     adumbra_image::write_exr(&image, File::create(&file).unwrap()).unwrap();
     let cache = TextureCache::new(CacheSettings::default());
-    let tiled = cache.add(&file, Some(Wrap::Clamp));
+    let tiled = cache.add(&file, Some(Wrap::Clamp.into()));
     let memory = cache.add_image("noise", image, Wrap::Clamp);
     assert_eq!(cache.diagnostics(), []);
     assert_eq!(
@@ -126,7 +126,7 @@ fn other_images_are_converted_without_loss() {
         (Some([100, 70]), Some(7))
     );
     assert_eq!(cache.size(memory), cache.size(tiled));
-    assert_eq!(cache.wrap(tiled), Some(Wrap::Clamp));
+    assert_eq!(cache.wrap(tiled), Some(Wrap::Clamp.into()));
     assert_eq!((cache.len(), cache.size(2)), (2, None));
     let mut requests = scattered(500, 1);
     let first = replay(&cache, &requests, &ewa(), 1);

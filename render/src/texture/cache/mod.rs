@@ -142,11 +142,11 @@ impl TextureCache {
     /// Adds the texture of a file and returns its index.
     ///
     /// A file that is no tiled texture is converted to one in a temporary folder. A file that
-    /// cannot be read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap mode is
-    /// `wrap`, or else that of the file, or else [`Wrap::Repeat`].
+    /// cannot be read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap modes
+    /// along u and v are `wrap`, or else those of the file, or else [`Wrap::Repeat`].
     ///
     /// A file that is added again has the tiles of the first time, and no diagnostic of its own.
-    pub fn add(&self, file: &Path, wrap: Option<Wrap>) -> usize {
+    pub fn add(&self, file: &Path, wrap: Option<[Wrap; 2]>) -> usize {
         let files = self.files.lock();
         let mut files = files.unwrap_or_else(PoisonError::into_inner);
         // Two paths may lead to one file. One that leads nowhere is itself.
@@ -164,7 +164,7 @@ impl TextureCache {
     }
 
     /// Adds the texture of a file that was not added before.
-    fn add_new(&self, file: &Path, wrap: Option<Wrap>) -> usize {
+    fn add_new(&self, file: &Path, wrap: Option<[Wrap; 2]>) -> usize {
         let opened = TiledFile::open(file).or_else(|error| match error.is_other_image() {
             true => self.convert(file),
             false => Err(error),
@@ -186,9 +186,9 @@ impl TextureCache {
     }
 
     /// Adds an image, whose levels stay in memory and outside of the budget, and returns its index.
-    pub fn add_image(&self, name: &str, image: Image, wrap: Wrap) -> usize {
+    pub fn add_image(&self, name: &str, image: Image, wrap: impl Into<[Wrap; 2]>) -> usize {
         let texels = Texture::Memory(MipPyramid::new(image));
-        self.push(CachedTexture::new(PathBuf::from(name), wrap, texels))
+        self.push(CachedTexture::new(PathBuf::from(name), wrap.into(), texels))
     }
 
     fn push(&self, texture: CachedTexture) -> usize {
@@ -239,8 +239,8 @@ impl TextureCache {
         Some(self.shared.texture(texture)?.levels())
     }
 
-    /// The wrap mode of a texture.
-    pub fn wrap(&self, texture: usize) -> Option<Wrap> {
+    /// The wrap modes of a texture, along u and v.
+    pub fn wrap(&self, texture: usize) -> Option<[Wrap; 2]> {
         Some(self.shared.texture(texture)?.wrap)
     }
 

@@ -174,8 +174,8 @@ pub struct CacheSource<'a> {
 }
 
 impl CacheSource<'_> {
-    /// The wrap mode of the texture.
-    pub fn wrap(&self) -> Wrap {
+    /// The wrap modes of the texture.
+    pub fn wrap(&self) -> [Wrap; 2] {
         self.texture.wrap
     }
 

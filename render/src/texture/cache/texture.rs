@@ -24,7 +24,7 @@ pub struct TextureDiagnostic {
 #[derive(Debug)]
 pub(super) struct CachedTexture {
     pub(super) file: PathBuf,
-    pub(super) wrap: Wrap,
+    pub(super) wrap: [Wrap; 2],
     pub(super) texels: Texture,
     /// The index of the first texture of the same file: its tiles are those of all.
     pub(super) tiles_of: Option<u32>,
@@ -43,7 +43,7 @@ pub(super) enum Texture {
 }
 
 impl CachedTexture {
-    pub(super) fn new(file: PathBuf, wrap: Wrap, texels: Texture) -> CachedTexture {
+    pub(super) fn new(file: PathBuf, wrap: [Wrap; 2], texels: Texture) -> CachedTexture {
         let tiles = match &texels {
             Texture::Tiled(file) => file.tile_count(),
             Texture::Memory(_) | Texture::Failed => 0,
@@ -59,9 +59,13 @@ impl CachedTexture {
         }
     }
 
-    /// Another texture of the same file, with a wrap mode of its own; what is read counts for the
+    /// Another texture of the same file, with wrap modes of its own; what is read counts for the
     /// first, which has that index.
-    pub(super) fn sharing(first: u32, of: &CachedTexture, wrap: Option<Wrap>) -> CachedTexture {
+    pub(super) fn sharing(
+        first: u32,
+        of: &CachedTexture,
+        wrap: Option<[Wrap; 2]>,
+    ) -> CachedTexture {
         let (texels, of_file) = match &of.texels {
             Texture::Tiled(file) => (Texture::Tiled(file.clone()), file.wrap()),
             Texture::Memory(_) | Texture::Failed => (Texture::Failed, None),

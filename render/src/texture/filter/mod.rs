@@ -154,7 +154,7 @@ impl<S: TexelSource + ?Sized> Texels for S {
 
 /// Looks a texture up: the level by a rule, the texels by a filter.
 ///
-/// `bias` is added to the level. `random`, in [0, 1), is for random rules and filters; a single
+/// `wrap` is the mode of both axes, or of each. `bias` is added to the level. `random`, in [0, 1), is for random rules and filters; a single
 /// number serves for both. Partials that are not finite are replaced
 /// ([`sanitised`](DFootprint::sanitised)); a position that is not finite is zero.
 ///
@@ -164,7 +164,7 @@ pub fn lookup<S: TexelSource + ?Sized>(
     source: &mut S,
     rule: LevelRule,
     filter: Filter,
-    wrap: Wrap,
+    wrap: impl Into<[Wrap; 2]>,
     footprint: &Footprint,
     bias: f32,
     random: f32,
@@ -183,7 +183,7 @@ pub fn filter_texels<S: Texels + ?Sized>(
     source: &mut S,
     rule: LevelRule,
     filter: Filter,
-    wrap: Wrap,
+    wrap: impl Into<[Wrap; 2]>,
     footprint: &DFootprint,
     bias: f64,
     random: f64,
@@ -199,7 +199,10 @@ pub fn filter_texels<S: Texels + ?Sized>(
     };
     let size = source.size(0);
     let selection = rule.select(size, source.levels(), footprint, bias, random);
-    let mut texture = Wrapped { source, wrap };
+    let mut texture = Wrapped {
+        source,
+        wrap: wrap.into(),
+    };
     let finite = footprint.sanitised();
     let bias = if bias.is_nan() { 0.0 } else { bias };
     match filter {
@@ -228,7 +231,7 @@ fn limit(max_anisotropy: u32) -> f64 {
 /// Texels with coordinates that may be beyond the texture.
 struct Wrapped<'a, S: ?Sized> {
     source: &'a mut S,
-    wrap: Wrap,
+    wrap: [Wrap; 2],
 }
 
 impl<S: Texels + ?Sized> Wrapped<'_, S> {
@@ -241,8 +244,8 @@ impl<S: Texels + ?Sized> Wrapped<'_, S> {
     fn position(&self, level: u32, uv: glam::DVec2) -> glam::DVec2 {
         let [width, height] = self.source.size(level);
         glam::DVec2::new(
-            self.wrap.in_texels(uv.x, width),
-            self.wrap.in_texels(uv.y, height),
+            self.wrap[0].in_texels(uv.x, width),
+            self.wrap[1].in_texels(uv.y, height),
         )
     }
 
@@ -261,8 +264,8 @@ impl<S: Texels + ?Sized> Wrapped<'_, S> {
     fn read(&mut self, tap: Tap) -> Result<[f64; 4], S::Error> {
         let [width, height] = self.source.size(tap.level);
         match (
-            self.wrap.texel(tap.x, width),
-            self.wrap.texel(tap.y, height),
+            self.wrap[0].texel(tap.x, width),
+            self.wrap[1].texel(tap.y, height),
         ) {
             (Some(x), Some(y)) => self.source.texel(tap.level, x, y),
             _ => Ok([0.0; 4]),

@@ -49,7 +49,7 @@ pub struct TiledFile {
     /// Where each chunk begins in the file, in bytes.
     offsets: Vec<u64>,
     channels: Vec<ChannelLocation>,
-    wrap: Option<Wrap>,
+    wrap: Option<[Wrap; 2]>,
 }
 
 impl TiledFile {
@@ -152,8 +152,8 @@ impl TiledFile {
         tiles_of(self.size(level), self.tile)
     }
 
-    /// The wrap mode that the header asks for.
-    pub fn wrap(&self) -> Option<Wrap> {
+    /// The wrap modes that the header asks for, along u and v.
+    pub fn wrap(&self) -> Option<[Wrap; 2]> {
         self.wrap
     }
 
@@ -279,16 +279,14 @@ fn tiles_of(size: [u32; 2], tile: [u32; 2]) -> [u32; 2] {
 }
 
 /// The attribute `wrapmodes` of OpenEXR: one word, or one for each axis.
-fn wrap_from_attribute(name: &str) -> Option<Wrap> {
-    let mut words = name.split(',').map(str::trim);
-    let first = words.next()?;
-    if words.any(|word| word != first) {
-        return None;
-    }
-    match first {
+fn wrap_from_attribute(name: &str) -> Option<[Wrap; 2]> {
+    let mut words = name.split(',').map(|word| match word.trim() {
         "periodic" => Some(Wrap::Repeat),
         other => Wrap::from_name(other),
-    }
+    });
+    let u = words.next()??;
+    let v = words.next().unwrap_or(Some(u))?;
+    words.next().is_none().then_some([u, v])
 }
 
 fn wrap_attribute(wrap: Wrap) -> &'static str {

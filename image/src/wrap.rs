@@ -1,10 +1,15 @@
 //! Wrap modes: which texel a coordinate beyond the texture reads (OpenGL 4.6, section 8.14.2).
 
-use serde::Deserialize;
-
-/// How coordinates beyond the texture are brought back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// How coordinates beyond the texture are brought back along one axis.
+///
+/// ```
+/// use adumbra_image::Wrap;
+/// assert_eq!(Wrap::Mirror.texel(4, 4), Some(3));
+/// assert_eq!(Wrap::from_name("clamp"), Some(Wrap::Clamp));
+/// let both: [Wrap; 2] = Wrap::Black.into();
+/// assert_eq!(both, [Wrap::Black, Wrap::Black]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wrap {
     /// The texture repeats.
     #[default]
@@ -17,6 +22,13 @@ pub enum Wrap {
     Black,
 }
 
+/// The same along u and v.
+impl From<Wrap> for [Wrap; 2] {
+    fn from(wrap: Wrap) -> [Wrap; 2] {
+        [wrap; 2]
+    }
+}
+
 /// Magnitude of texel coordinates at which those of [`Wrap::Clamp`] and [`Wrap::Black`] end. Every
 /// texel there is beyond any texture, and sums with offsets are exact.
 const FAR: f64 = (1_u64 << 52) as f64;
@@ -25,14 +37,12 @@ impl Wrap {
     /// Every wrap mode.
     pub const ALL: [Wrap; 4] = [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror, Wrap::Black];
 
-    /// The name on the command line.
+    /// The [`name`](Wrap::name) of each.
+    pub const NAMES: [&'static str; 4] = ["repeat", "clamp", "mirror", "black"];
+
+    /// The name on the command line, in scene files and in shaders.
     pub fn name(self) -> &'static str {
-        match self {
-            Wrap::Repeat => "repeat",
-            Wrap::Clamp => "clamp",
-            Wrap::Mirror => "mirror",
-            Wrap::Black => "black",
-        }
+        Wrap::NAMES[self as usize]
     }
 
     /// The wrap mode with that [`name`](Wrap::name).
@@ -58,7 +68,7 @@ impl Wrap {
 
     /// A finite coordinate in texels of a side, small enough for exact sums with offsets. It reads
     /// what the coordinate reads.
-    pub(super) fn in_texels(self, coordinate: f64, side: u32) -> f64 {
+    pub fn in_texels(self, coordinate: f64, side: u32) -> f64 {
         let reduced = match self {
             Wrap::Repeat => coordinate - coordinate.floor(),
             Wrap::Mirror => coordinate - 2.0 * (0.5 * coordinate).floor(),
