@@ -1,14 +1,15 @@
 //! A program's interface as one JSON object.
 
 use crate::program::Program;
+use crate::sources::SourceFile;
 use crate::value::{JsonFloat, ValueView};
 use adumbra_ir::Type;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
-use adumbra_ir::module::{Input, Output};
+use adumbra_ir::module::{Input, Output, Texture};
 use serde::{Serialize, Serializer};
 
 /// The interface of a program for other programs: inputs with types, defaults and metadata,
-/// outputs, textures.
+/// outputs, textures with their metadata and the names of the sources that declare them.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, program::JsonInterface};
@@ -16,14 +17,14 @@ use serde::{Serialize, Serializer};
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
 /// let json = serde_json::to_value(JsonInterface::new(&program))?;
 /// assert_eq!(json["inputs"][0]["metadata"]["max"], 2);
-/// assert_eq!(json["textures"][0], "wood");
+/// assert_eq!(json["textures"][0]["name"], "wood");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Serialize)]
 pub struct JsonInterface<'a> {
     inputs: Vec<JsonPort<'a>>,
     outputs: Vec<JsonPort<'a>>,
-    textures: &'a [String],
+    textures: Vec<JsonTexture<'a>>,
 }
 
 /// An input or output in JSON.
@@ -34,6 +35,17 @@ struct JsonPort<'a> {
     ty: &'a Type,
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<ValueView<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
+    metadata: &'a [Metadata],
+}
+
+/// A texture in JSON.
+#[derive(Debug, Serialize)]
+struct JsonTexture<'a> {
+    name: &'a str,
+    /// The source that declares it, from which its file is found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
     metadata: &'a [Metadata],
 }
@@ -53,10 +65,17 @@ impl<'a> JsonInterface<'a> {
             default: None,
             metadata: &output.metadata,
         };
+        let texture = |texture: &'a Texture| JsonTexture {
+            name: &texture.name,
+            source: (program.sources())
+                .and_then(|sources| sources.get(texture.span.file))
+                .map(SourceFile::name),
+            metadata: &texture.metadata,
+        };
         JsonInterface {
             inputs: program.inputs().iter().map(input).collect(),
             outputs: program.outputs().iter().map(output).collect(),
-            textures: program.textures(),
+            textures: program.textures().iter().map(texture).collect(),
         }
     }
 }

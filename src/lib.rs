@@ -86,6 +86,7 @@ pub mod session;
 pub mod sources;
 mod stats;
 mod tape_stats;
+mod texture_file;
 #[cfg(feature = "batch")]
 mod tier;
 #[cfg(not(feature = "batch"))]

@@ -2,7 +2,7 @@
 
 pub use crate::interface::JsonInterface;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
-pub use adumbra_ir::module::{Input, Output};
+pub use adumbra_ir::module::{Input, Output, Texture};
 
 use crate::access::{AccessError, Fingerprint, InputSlot, find};
 use crate::compiler::BackendOutput;

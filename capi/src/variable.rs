@@ -224,7 +224,7 @@ impl ProgramInterface {
         for (global, member) in globals.iter_mut().zip(members) {
             global.is_read = program.reads(member.name());
         }
-        let textures = program.textures().iter().map(|name| (name.as_str(), 0));
+        let textures = program.textures().iter().map(|t| (t.name.as_str(), 0));
         let resources = program.resources().iter().map(|name| (name.as_str(), 1));
         let closures = program.closures().iter().map(|shape| {
             let scalars = shape.params.iter().map(Type::scalar_count);

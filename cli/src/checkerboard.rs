@@ -2,7 +2,7 @@
 //! request.
 
 use crate::messages::MessageBuffer;
-use adumbra::{Host, SampleRequest, Sampled, host::MessageId, value::JsonFloat};
+use adumbra::{Host, SampleRequest, Sampled, host::MessageId, program::Texture, value::JsonFloat};
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -112,9 +112,9 @@ pub struct JsonSample<'a> {
 
 impl<'a> JsonSample<'a> {
     /// A request with the name of its texture.
-    pub fn new(request: &SampleRequest, textures: &'a [String]) -> JsonSample<'a> {
+    pub fn new(request: &SampleRequest, textures: &'a [Texture]) -> JsonSample<'a> {
         JsonSample {
-            texture: &textures[request.texture.index()],
+            texture: &textures[request.texture.index()].name,
             u: JsonFloat(request.u),
             v: JsonFloat(request.v),
             dudx: JsonFloat(request.dudx),
@@ -128,7 +128,7 @@ impl<'a> JsonSample<'a> {
 
 impl CheckerboardHost {
     /// The requests with the names of their textures, for JSON.
-    pub fn json_samples<'a>(&self, textures: &'a [String]) -> Vec<JsonSample<'a>> {
+    pub fn json_samples<'a>(&self, textures: &'a [Texture]) -> Vec<JsonSample<'a>> {
         let sample = |request| JsonSample::new(request, textures);
         self.requests.iter().map(sample).collect()
     }

@@ -8,7 +8,7 @@ use crate::setup::Setup;
 use crate::show;
 use adumbra::render::harmless;
 use adumbra::{
-    Program, Type,
+    Program,
     program::{JsonInterface, Metadata},
     value::ValueView,
 };
@@ -43,28 +43,37 @@ pub fn info(args: InfoArgs) -> CliResult {
 
 /// The listing for people, one line an item.
 fn text(program: &Program) -> String {
-    let row = |kind: &str, name: &str, ty: &Type, default: String, said: &[Metadata]| {
+    let row = |kind: &str, name: &str, ty: &str, default: String, said: &[Metadata]| {
         let said: Vec<String> = (said.iter())
             .map(|Metadata { name, value }| format!("{name} = {value}"))
             .collect();
-        let cells = [kind, name, &ty.to_string(), &default, &said.join(", ")];
+        let cells = [kind, name, ty, &default, &said.join(", ")];
         cells.map(str::to_owned).to_vec()
     };
     let inputs = program.inputs().iter().map(|input| {
         let default = ValueView::new(&input.ty, &input.default).to_string();
-        row("input", &input.name, &input.ty, default, &input.metadata)
+        let ty = input.ty.to_string();
+        row("input", &input.name, &ty, default, &input.metadata)
     });
     let outputs = program.outputs().iter().map(|output| {
         row(
             "output",
             &output.name,
-            &output.ty,
+            &output.ty.to_string(),
             String::new(),
             &output.metadata,
         )
     });
     let textures = program.textures().iter();
-    let textures = textures.map(|name| vec!["texture".to_owned(), name.clone()]);
+    let textures = textures.map(|texture| {
+        row(
+            "texture",
+            &texture.name,
+            "",
+            String::new(),
+            &texture.metadata,
+        )
+    });
     let rows: Vec<_> = inputs.chain(outputs).chain(textures).collect();
     show::table(&rows)
 }

@@ -173,7 +173,7 @@ fn text(evaluator: &Evaluator, checker: &CheckerboardHost, derivs: bool) -> Stri
         let mut rows = vec![header.into_iter().map(str::to_owned).collect()];
         for r in &checker.requests {
             let numbers = [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy];
-            let mut row = vec![program.textures()[r.texture.index()].clone()];
+            let mut row = vec![program.textures()[r.texture.index()].name.clone()];
             let numbers = numbers.into_iter().chain(r.level);
             row.extend(numbers.map(|x| HumanFloat(x).to_string()));
             rows.push(row);

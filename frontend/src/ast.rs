@@ -142,10 +142,8 @@ pub struct ParamDecl<'a> {
     pub is_no_diff: bool,
     /// Its type as written before the name.
     pub ty: TypeExpr<'a>,
-    /// Its name, and the dimensions and default after it.
+    /// Its name, and the dimensions, default and metadata after it.
     pub declarator: Declarator<'a>,
-    /// The metadata between `<<<` and `>>>`.
-    pub metadata: &'a [MetadataItem<'a>],
     /// From its first word to its last.
     pub span: Span,
 }
@@ -189,7 +187,7 @@ pub struct Declaration<'a> {
     pub span: Span,
 }
 
-/// A declared name with its own dimensions and initialiser: `w[8] = { 1.0 }`.
+/// A declared name with its own dimensions, initialiser and metadata: `w[8] = { 1.0 }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Declarator<'a> {
     /// The name.
@@ -199,7 +197,9 @@ pub struct Declarator<'a> {
     pub dimensions: &'a [Dimension<'a>],
     /// The initialiser.
     pub init: Option<&'a Initializer<'a>>,
-    /// Name, dimensions and initialiser.
+    /// The metadata between `<<<` and `>>>`, which only shader parameters and textures have.
+    pub metadata: &'a [MetadataItem<'a>],
+    /// From the name to the last of them.
     pub span: Span,
 }
 

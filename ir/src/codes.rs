@@ -56,6 +56,7 @@ codes! {
     IncludeNotFound = 112 Error "an included source that cannot be loaded";
     IncludeCycle = 113 Error "sources that include each other in a cycle";
     TooManyIncludes = 114 Error "too many included sources";
+    TextureNotFound = 115 Error "a texture's file that cannot be read";
     UnknownName = 201 Error "a name that nothing declares";
     UnknownFunction = 202 Error "a function that nothing declares";
     UnknownType = 203 Error "a type that nothing declares";
@@ -108,12 +109,14 @@ codes! {
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";
     BadClosureArgument = 504 Error "an argument that a closure cannot have";
+    BadMetadata = 505 Error "metadata where there is none, or with a value that it cannot have";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
     FlatDerivative = 513 Warning "a derivative that is always 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
     RoundedGradient = 515 Warning "a gradient that ends in an integer";
     ReplacedGradient = 516 Warning "a gradient that another one replaces";
+    MisspeltMetadata = 517 Warning "metadata of a texture that is nearly called like one with a meaning";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";

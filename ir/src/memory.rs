@@ -174,6 +174,7 @@ heap_of! {
     Record { fields }
     DerivativeHint { about, span, kind }
     Global { name, ty }
+    Texture { name, metadata, span }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }
     Metadata { name, value }

@@ -74,8 +74,8 @@ pub struct Module {
     pub entry: FuncId,
     /// The globals, which the host fills for every point, each with shadows.
     pub globals: Vec<Global>,
-    /// Names of the textures that are sampled.
-    pub textures: Vec<String>,
+    /// The textures that are sampled.
+    pub textures: Vec<Texture>,
     /// Names of the host's resources.
     pub resources: Vec<String>,
     /// Shapes of the closures that are made.
@@ -106,6 +106,17 @@ pub struct Global {
     pub name: String,
     /// Its type; no arrays, no closures.
     pub ty: Type,
+}
+
+/// A texture, which the host samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texture {
+    /// Its name, by which the host knows it.
+    pub name: String,
+    /// The shader's metadata of it: its file, and how that is read. Nothing is computed from it.
+    pub metadata: Vec<Metadata>,
+    /// The name where it is declared. A file of the metadata is found from that source.
+    pub span: Span,
 }
 
 /// A parameter of the shader that the host may set.

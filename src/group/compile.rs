@@ -153,7 +153,7 @@ impl Compiler {
         let mut clock = PhaseClock::start();
         let of_unit: Vec<Option<&Module>> =
             of_unit.iter().map(|&at| modules[at].as_ref()).collect();
-        let plan = match plan::plan(group, &of_unit) {
+        let plan = match plan::plan(group, &of_unit, &sources) {
             Ok(plan) if !found.iter().any(Diagnostic::is_error) => plan,
             Ok(_) => return fail(found, Vec::new()),
             Err(more) => return fail(found, more),

@@ -58,7 +58,7 @@ pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 ///     .bind_texture("paint", "map", "oak")
 ///     .expose_output("color", ("paint", "c"));
 /// let program = Compiler::new(GlobalsLayout::hit()).compile_group(&group)?;
-/// assert_eq!(program.textures(), ["oak"]);
+/// assert_eq!(program.textures()[0].name, "oak");
 ///
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);

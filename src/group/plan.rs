@@ -4,16 +4,16 @@
 //! is passed over in silence. Nothing recurses: a chain of units of any length is fine.
 
 mod resolve;
+mod textures;
 mod topological_order;
 
 use super::port::{PortPart, conversion_help, wires};
 use super::{Connection, ExposedPort, Group, PortName, setting_value};
-use adumbra_frontend::closest_name;
+use crate::sources::Sources;
 use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
 use adumbra_ir::link::InputSource;
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
-use resolve::list_names;
 use std::collections::HashMap;
 
 /// The maximum number of names that a help or message lists.
@@ -41,10 +41,15 @@ pub(super) struct PlannedUnit {
 
 /// The plan of a group, if it has no errors. `modules` has the shader of each unit, `None` where it
 /// has errors.
-pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, Vec<Diagnostic>> {
+pub(super) fn plan(
+    group: &Group,
+    modules: &[Option<&Module>],
+    sources: &Sources,
+) -> Result<Plan, Vec<Diagnostic>> {
     let mut planner = Planner {
         group,
         modules,
+        sources,
         numbers: HashMap::new(),
         slots: modules.iter().map(|module| slots(*module)).collect(),
         wires: Vec::new(),
@@ -168,6 +173,8 @@ struct ResolvedPort {
 struct Planner<'g> {
     group: &'g Group,
     modules: &'g [Option<&'g Module>],
+    /// The sources of all units.
+    sources: &'g Sources,
     numbers: HashMap<&'g str, usize>,
     slots: Vec<Vec<InputScalar>>,
     /// Valid connections: from which unit to which.
@@ -371,52 +378,6 @@ impl Planner<'_> {
             self.feed(to, taker.unit, taker.part.first, sources);
             self.wires.push((giver.unit, taker.unit, *span));
         }
-    }
-
-    /// The texture names of each unit.
-    fn bind_textures(&mut self) -> Vec<Vec<String>> {
-        let mut textures: Vec<Vec<String>> = (self.modules.iter())
-            .map(|module| module.map_or_else(Vec::new, |module| module.textures.clone()))
-            .collect();
-        let mut bound: HashMap<(&str, &str), Span> = HashMap::new();
-        let group = self.group;
-        for binding in &group.bindings {
-            if self.is_full() {
-                break;
-            }
-            let Some(unit) = self.unit(&binding.unit, binding.span) else {
-                continue;
-            };
-            let Some(module) = self.modules[unit] else {
-                continue;
-            };
-            let texture = binding.texture.as_str();
-            let mut names = module.textures.iter().map(String::as_str);
-            let Some(at) = names.position(|name| name == texture) else {
-                let names = module.textures.iter().map(String::as_str);
-                let help = match (closest_name(texture, names.clone()), list_names(names)) {
-                    (Some(known), _) => format!("did you mean `{known}`?"),
-                    (None, Some(list)) => format!("it samples {list}"),
-                    (None, None) => "its shader samples none".to_owned(),
-                };
-                let message = format!("the unit `{}` samples no texture `{texture}`", binding.unit);
-                self.report(
-                    Diagnostic::new(Code::UnknownTexture, binding.span, message)
-                        .here("not sampled")
-                        .help(help),
-                );
-                continue;
-            };
-            textures[unit][at].clone_from(&binding.name);
-            if let Some(earlier) = bound.insert((&binding.unit, texture), binding.span) {
-                let message = format!(
-                    "the texture `{texture}` of the unit `{}` is bound twice",
-                    binding.unit
-                );
-                self.twice(message, binding.span, earlier);
-            }
-        }
-        textures
     }
 
     /// The outputs that the host may read, and the unit of each of their scalars.

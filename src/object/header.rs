@@ -295,7 +295,7 @@ fn shader(to: &mut Header, name: &str, program: &Program) {
         words,
     );
     let prefix = |of: &str| format!("{name}_{of}");
-    let textures = program.textures().iter().map(|name| &**name);
+    let textures = program.textures().iter().map(|texture| &*texture.name);
     let what = "Textures, as requests name them.";
     to.numbers(&prefix("texture"), what, textures);
     let resources = program.resources().iter().map(|name| &**name);

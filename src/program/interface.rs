@@ -3,7 +3,7 @@
 use super::Program;
 use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find};
 use crate::value::HostValue;
-use adumbra_ir::module::{ClosureShape, Input, Message, Output};
+use adumbra_ir::module::{ClosureShape, Input, Message, Output, Texture};
 use adumbra_ir::{Scalar, Type};
 
 impl Program {
@@ -125,8 +125,17 @@ impl Program {
         Slot::of_type(self.outputs(), name, &Type::Scalar(Scalar::Closure))
     }
 
-    /// Names of the textures that requests refer to.
-    pub fn textures(&self) -> &[String] {
+    /// The textures that requests refer to, with the metadata of their declarations.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, program::Texture};
+    /// let source = r#"texture2d wood <<< file = "oak.png", wrap_u = "clamp" >>>; shader s(out color c) { c = texture2d_sample<wood>(0.5, 0.5); }"#;
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
+    /// let wood = &program.textures()[0];
+    /// assert_eq!((wood.name.as_str(), wood.metadata_str(Texture::FILE)), ("wood", Some("oak.png")));
+    /// # Ok::<(), adumbra::Diagnostics>(())
+    /// ```
+    pub fn textures(&self) -> &[Texture] {
         &self.interface().textures
     }
 

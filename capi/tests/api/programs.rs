@@ -95,7 +95,7 @@ fn program_lists_its_interface() {
         written(|to, capacity, needed| call!(adumbra_program_json(program, to, capacity, needed)));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["inputs"][1]["type"], "float[3]");
-    assert_eq!(json["textures"][0], "wood");
+    assert_eq!(json["textures"][0]["name"], "wood");
 
     let mut stats: AdumbraStats = sized();
     ok!(adumbra_program_stats(program, &raw mut stats));

@@ -296,6 +296,7 @@ fn chunks(
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
+    use crate::report::OutputFormat;
     use adumbra::{Compiler, Derivatives, Sources, derivatives::Quad, evaluator::Engine};
     use adumbra_image::ImageSize;
     use clap::Parser;
@@ -331,7 +332,10 @@ mod tests {
         let grid = grid.expect("it was compiled for it");
         let shown =
             super::super::output_choice::choose_output(&program, None).expect("there is one");
-        let textures = Textures::load(&program, &[]).expect("there are none");
+        let sources = program.sources().expect("it was compiled");
+        let format = OutputFormat::Text;
+        let textures = Textures::load(&program, sources, &[], format, &mut Vec::new());
+        let textures = textures.expect("there are none");
         let instance = Instance::new(&program);
         let interrupt = Interrupt::default();
         let mut bits = |engine: Engine, tile: usize| {

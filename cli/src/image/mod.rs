@@ -182,7 +182,15 @@ fn render(
     let grid = grid.for_program(&setup, &program)?;
     let instance = folded_instance(&args.arguments, &program)?;
     let shown = output_choice::choose_output(&program, args.output.as_deref())?;
-    let textures = Textures::load(&program, &args.textures)?;
+    let textures = {
+        let first = read.len();
+        let format = OutputFormat::Text;
+        let textures = Textures::load(&program, &sources, &args.textures, format, read)?;
+        let read = read[first..].iter().map(PathBuf::as_path);
+        let written = image_paths(args, out);
+        files::check_no_overwrite(written.iter().map(PathBuf::as_path), read)?;
+        textures
+    };
     if derivs
         && program.module().is_none()
         && program.stats().lanes == 0

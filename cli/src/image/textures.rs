@@ -3,8 +3,11 @@
 use crate::args::image::TextureFile;
 use crate::checkerboard;
 use crate::error::{CliError, CliResult};
-use adumbra::{Program, SampleRequest};
-use adumbra_image::{ImageSize, MipPyramid, mip_level};
+use crate::files::FileLoader;
+use crate::report::{OutputFormat, report_diagnostics};
+use adumbra::{Diagnostics, Program, SampleRequest, Sources};
+use adumbra_image::{ImageSize, MipPyramid, TextureSettings, mip_level, read_image_as};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The textures of a program, one for each index.
@@ -16,32 +19,60 @@ pub struct Textures(Vec<Option<Arc<MipPyramid>>>);
 pub const CHECKERBOARD_SIDE: u64 = 256;
 
 impl Textures {
-    /// Loads the files that are given; every other texture is the checkerboard.
+    /// Loads the files that the declarations of textures name, or the command line in their place;
+    /// every other texture is the checkerboard. The files are added to `read` before they are read.
     ///
     /// # Errors
-    /// If the program has no texture of a name, a name is given twice, or a file cannot be read.
-    pub fn load(program: &Program, files: &[TextureFile]) -> CliResult<Textures> {
-        let names = program.textures();
-        let mut textures = vec![None; names.len()];
+    /// If the program has no texture of a name, a name is given twice, a file cannot be read, or
+    /// the metadata of a texture has a value that is not known, as that of bytecode may.
+    pub fn load(
+        program: &Program,
+        sources: &Sources,
+        files: &[TextureFile],
+        format: OutputFormat,
+        read: &mut Vec<PathBuf>,
+    ) -> CliResult<Textures> {
+        let declared = program.textures();
+        let mut chosen: Vec<Option<&Path>> = vec![None; declared.len()];
         for TextureFile { name, file } in files {
-            let Some(at) = names.iter().position(|other| other == name) else {
-                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let Some(at) = declared.iter().position(|other| other.name == *name) else {
+                let names = declared.iter().map(|texture| format!("`{}`", texture.name));
+                let names: Vec<String> = names.collect();
                 return Err(CliError::usage(match names.as_slice() {
                     [] => format!("there is no texture `{name}`: the shader has none"),
                     names => format!("there is no texture `{name}`, only {}", names.join(", ")),
                 }));
             };
-            if textures[at].is_some() {
+            if chosen[at].replace(file).is_some() {
                 let twice = format!("the texture `{name}` is given twice");
                 return Err(CliError::Usage(twice));
             }
-            let image = adumbra_image::read_image(file).map_err(|error| {
-                CliError::usage(format!(
-                    "cannot read the texture {}: {error}",
-                    file.display()
-                ))
-            })?;
-            textures[at] = Some(Arc::new(MipPyramid::new(image)));
+        }
+        let loader = FileLoader::with_names_of(sources);
+        let mut textures = Vec::with_capacity(declared.len());
+        for (texture, file) in declared.iter().zip(chosen) {
+            let mut pyramid = |file: &Path| {
+                read.push(file.to_owned());
+                let settings = TextureSettings::of_metadata(|name| texture.metadata_str(name))?;
+                let image =
+                    read_image_as(file, settings.color_space).map_err(|error| error.to_string())?;
+                Ok(Arc::new(MipPyramid::new(image).with_wrap(settings.wrap)))
+            };
+            textures.push(match file {
+                Some(file) => Some(pyramid(file).map_err(|error: String| {
+                    let file = file.display();
+                    CliError::usage(format!("cannot read the texture {file}: {error}"))
+                })?),
+                None => sources
+                    .read_texture(texture, &loader, |name| pyramid(name.as_ref()))
+                    .map_err(|diagnostic| {
+                        let diagnostics = Diagnostics {
+                            diagnostics: vec![diagnostic],
+                            sources: sources.clone(),
+                        };
+                        report_diagnostics(&diagnostics, format)
+                    })?,
+            });
         }
         Ok(Textures(textures))
     }
@@ -82,4 +113,21 @@ impl Textures {
 /// The changes of u and v along x and along y.
 fn steps(request: &SampleRequest) -> ([f32; 2], [f32; 2]) {
     ([request.dudx, request.dvdx], [request.dudy, request.dvdy])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra::program::Texture;
+    use adumbra_image::{ColorSpace, Wrap};
+
+    #[test]
+    fn names_of_metadata_are_those_of_images() {
+        assert_eq!(Texture::WRAPS, Wrap::NAMES);
+        assert_eq!(Texture::COLOR_SPACES, ColorSpace::NAMES);
+        for name in [Texture::WRAP_U, Texture::WRAP_V, Texture::COLOR_SPACE] {
+            let unknown = TextureSettings::of_metadata(|key| (key == name).then_some("foo"));
+            assert!(unknown.unwrap_err().contains(name));
+        }
+    }
 }

@@ -167,11 +167,6 @@ impl<'i> Printer<'i> {
         self.ty(&parameter.ty);
         self.put(" ");
         self.declarator(&parameter.declarator);
-        if !parameter.metadata.is_empty() {
-            self.put(" <<<");
-            self.separated(parameter.metadata, Self::metadata);
-            self.put(">>>");
-        }
         self.put(")");
     }
 
@@ -237,6 +232,11 @@ impl<'i> Printer<'i> {
         if let Some(init) = declarator.init {
             self.put(" = ");
             self.initializer(init);
+        }
+        if !declarator.metadata.is_empty() {
+            self.put(" <<<");
+            self.separated(declarator.metadata, Self::metadata);
+            self.put(">>>");
         }
     }
 

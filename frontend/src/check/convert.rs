@@ -261,7 +261,7 @@ impl<'a> TypeChecker<'a, '_> {
                 MipSelection::Gradients => "texture2d_sample_alpha_grad",
                 MipSelection::Level => "texture2d_sample_alpha_level",
             };
-            let texture = self.symbol_name(self.textures[texture as usize].symbol);
+            let texture = self.symbol_name(self.textures[texture as usize].name.symbol);
             format!(
                 "a sample is a colour without alpha; add that: `float4(…, {sample}<{texture}>(…))`"
             )

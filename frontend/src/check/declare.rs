@@ -7,16 +7,13 @@
 use super::symbol_table::{TypeBinding, ValueBinding};
 use super::topological_order::{PendingDeclaration, topological_order};
 use super::type_resolution::InferredLength;
-use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedParam};
+use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedParam, TypedTexture};
 use super::types::TypeId;
 use super::{DeclaredFunction, FileConstant, FunctionOrigin, TypeChecker};
 use crate::ast::{self, ItemKind, TypeName};
-use crate::interner::Symbol;
 use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS};
 use crate::token_kind::TypeKeyword;
-use adumbra_ir::metadata::MetadataValue;
 use adumbra_ir::{Code, Diagnostic, Span};
-use std::collections::HashMap;
 
 impl<'a> TypeChecker<'a, '_> {
     /// Declares the host's globals.
@@ -117,7 +114,7 @@ impl<'a> TypeChecker<'a, '_> {
         if let Some(known) = known {
             let first = match known {
                 ValueBinding::Constant(number) => Some(self.constants[number as usize].name.span),
-                ValueBinding::Texture(number) => Some(self.textures[number as usize].span),
+                ValueBinding::Texture(number) => Some(self.textures[number as usize].name.span),
                 ValueBinding::Resource(number) => Some(self.resources[number as usize].span),
                 ValueBinding::Local(_) | ValueBinding::Unknown => None,
             };
@@ -127,12 +124,14 @@ impl<'a> TypeChecker<'a, '_> {
         if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
             self.refuse_texture_parts(declaration, declarator);
             let number = self.textures.len() as u32;
-            self.textures.push(name);
+            let metadata = self.texture_metadata(declarator.metadata);
+            self.textures.push(TypedTexture { name, metadata });
             self.names
                 .declare(name.symbol, ValueBinding::Texture(number));
             self.names.set_texture(name.symbol, number);
             return;
         }
+        self.refuse_metadata(declarator);
         let is_plain = declarator.dimensions.is_empty() && declarator.init.is_none();
         if declaration.ty.name == TypeName::Keyword(TypeKeyword::ShaderResource) && is_plain {
             let number = self.resources.len() as u32;
@@ -189,9 +188,7 @@ impl<'a> TypeChecker<'a, '_> {
                     "a texture has no value in the source: the host gives it by its name",
                 )
                 .here("not possible here")
-                .help(format!(
-                    "write `texture2d {text};`, and name its file where it is drawn: `image --texture {text}=FILE`"
-                )),
+                .help(self.texture_file_help(&text, init)),
             );
         }
         let dimensions = declaration
@@ -387,68 +384,11 @@ impl<'a> TypeChecker<'a, '_> {
                 is_no_diff: parameter.is_no_diff,
                 default,
                 local: LocalId(params.len() as u32),
-                metadata: self.metadata(parameter.metadata),
+                metadata: self.metadata(parameter.declarator.metadata),
                 span: name.span,
             });
         }
         params.into_bump_slice()
-    }
-
-    /// The values of `<<< name = literal, flag >>>`; a flag is true.
-    fn metadata(
-        &mut self,
-        entries: &[ast::MetadataItem<'a>],
-    ) -> &'a [(Symbol, MetadataValue<Symbol>)] {
-        let mut known = HashMap::new();
-        for entry in entries {
-            if let Some(first) = known.insert(entry.name.symbol, entry.name.span) {
-                let text = self.symbol_name(entry.name.symbol);
-                let message = format!("the metadata says `{text}` twice");
-                self.report(
-                    Diagnostic::new(Code::Redeclared, entry.name.span, message)
-                        .here("said again")
-                        .label(first, "said here first")
-                        .help("keep one of them"),
-                );
-            }
-        }
-        let arena = self.arena;
-        let said = entries.iter().map(|entry| {
-            let value = entry.value.map_or(MetadataValue::Bool(true), |value| {
-                self.metadata_value(value)
-            });
-            (entry.name.symbol, value)
-        });
-        arena.alloc_slice_fill_iter(said)
-    }
-
-    /// A literal, perhaps under a minus, as the grammar says.
-    fn metadata_value(&mut self, value: &'a ast::Expr<'a>) -> MetadataValue<Symbol> {
-        let (negative, literal) = match value.kind {
-            ast::ExprKind::Unary(_, literal) => (true, literal),
-            _ => (false, value),
-        };
-        match literal.kind {
-            ast::ExprKind::Float(x) => MetadataValue::Float(if negative { -x } else { x }),
-            ast::ExprKind::Int(n) if negative => MetadataValue::Int(n.wrapping_neg()),
-            ast::ExprKind::Int(n) => MetadataValue::Int(n),
-            ast::ExprKind::Uint(n) if negative => MetadataValue::Uint(n.wrapping_neg()),
-            ast::ExprKind::Uint(n) => MetadataValue::Uint(n),
-            ast::ExprKind::String(text) if !negative => MetadataValue::String(text),
-            ast::ExprKind::Bool(flag) if !negative => MetadataValue::Bool(flag),
-            _ => {
-                self.report(
-                    Diagnostic::new(
-                        Code::BadOperand,
-                        value.span,
-                        "there is no `-` of a string or bool",
-                    )
-                    .here("this is no number")
-                    .help("leave out the `-`"),
-                );
-                MetadataValue::Bool(false)
-            }
-        }
     }
 
     /// Checks the rules for the parameters of shaders.

@@ -17,6 +17,7 @@ mod expression;
 mod foreign;
 mod initializer;
 mod matrix;
+mod metadata;
 mod method;
 mod misspelt_keyword;
 mod operator;
@@ -267,7 +268,7 @@ struct TypeChecker<'a, 'c> {
     /// The newest method of each name, by struct.
     methods: HashMap<(TypeId, Symbol), FunctionId>,
     derivatives: derivative::Derivatives,
-    textures: Vec<ast::Ident>,
+    textures: Vec<typed_tree::TypedTexture<'a>>,
     resources: Vec<ast::Ident>,
     messages: Vec<Message>,
     closures: Vec<ClosureKey>,
@@ -382,7 +383,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
         TypedProgram {
             functions: self.functions.iter().zip(names).map(function).collect(),
             types: std::mem::take(&mut self.types),
-            textures: self.textures.iter().map(|name| name.symbol).collect(),
+            textures: self.textures.clone(),
             resources: self.resources.iter().map(|name| name.symbol).collect(),
             closures: self.closures.clone(),
             messages: self.messages.clone(),

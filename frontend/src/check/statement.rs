@@ -388,6 +388,7 @@ impl<'a> TypeChecker<'a, '_> {
     ) {
         let is_const = declaration.is_const || self.is_word(&declaration.ty, "let");
         for declarator in declaration.declarators {
+            self.refuse_metadata(declarator);
             let name = declarator.name;
             let inferred = self.inferred_value(declaration, declarator);
             let inferred = inferred.map(|value| self.with_value(value));

@@ -454,7 +454,7 @@ impl<'a> TypeChecker<'a, '_> {
         let textures = self
             .textures
             .iter()
-            .map(|name| self.symbol_name(name.symbol));
+            .map(|texture| self.symbol_name(texture.name.symbol));
         let help = match self.closest(&text, textures) {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it at file level: `texture2d {text};`"),

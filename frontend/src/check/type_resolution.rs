@@ -188,6 +188,7 @@ impl<'a> TypeChecker<'a, '_> {
                 continue;
             }
             for declarator in declaration.declarators {
+                self.refuse_metadata(declarator);
                 let ty = self.resolve(
                     &declaration.ty,
                     declarator.dimensions,

@@ -27,8 +27,8 @@ pub struct TypedProgram<'a> {
     pub types: TypeTable,
     /// All functions and shaders; used library functions come after those of the user.
     pub functions: Vec<TypedFunction<'a>>,
-    /// The textures that the program declares, by name.
-    pub textures: Vec<Symbol>,
+    /// The textures that the program declares.
+    pub textures: Vec<TypedTexture<'a>>,
     /// The resources that the program declares, by name.
     pub resources: Vec<Symbol>,
     /// The closures that are made: name, and types of the arguments.
@@ -37,6 +37,15 @@ pub struct TypedProgram<'a> {
     pub messages: Vec<Message>,
     /// The host's globals: name and type.
     pub globals: Vec<(Symbol, TypeId)>,
+}
+
+/// A texture.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedTexture<'a> {
+    /// Its name.
+    pub name: ast::Ident,
+    /// Its metadata: names and values.
+    pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
 }
 
 /// A function or a shader.

@@ -2,15 +2,14 @@
 
 use super::attribute::attribute_list;
 use super::declared_names::declared_names;
-use super::expression::literal;
 use super::statement::{StatementRules, declaration, statement_rules};
 use super::without_meaning::{FILE_WORDS, METHOD_WORDS, no_parameters, precision, skip_words};
 use super::{
     GrammarExtra, GrammarRule, enclosed, mark, name, one, seen, semicolon, skip_to_end, word,
 };
 use crate::ast::{
-    Attribute, BlockStmt, Declaration, Expr, ExprKind, FunctionDef, Ident, Item, ItemKind,
-    MetadataItem, ParamDecl, ParamDirection, ReplEntry, StructDef, TypeAlias, TypeExpr, UnaryOp,
+    Attribute, BlockStmt, Declaration, Expr, FunctionDef, Ident, Item, ItemKind, ParamDecl,
+    ParamDirection, ReplEntry, StructDef, TypeAlias, TypeExpr,
 };
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
@@ -254,14 +253,12 @@ fn parameters<'t, 'a: 't>(
     let parameter = qualifiers
         .then(rules.ty.clone())
         .then(rules.declarator.clone())
-        .then(metadata().or_not())
-        .map_with(|(((qualifiers, ty), declarator), metadata), e| ParamDecl {
+        .map_with(|((qualifiers, ty), declarator), e| ParamDecl {
             direction: direction(qualifiers),
             is_const: qualifiers.contains(TokenKind::Const),
             is_no_diff: qualifiers.contains(TokenKind::NoDiff),
             ty,
             declarator,
-            metadata: metadata.unwrap_or_default(),
             span: seen(e).1,
         })
         .boxed();
@@ -284,28 +281,6 @@ fn direction(qualifiers: TokenSet) -> ParamDirection {
     } else {
         ParamDirection::In
     }
-}
-
-/// `<<< label = "count", hidden >>>`
-fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
-    let sign = mark(TokenKind::Minus).or_not();
-    let value = sign.then(literal()).map_with(|(sign, kind), e| {
-        let (builder, span) = seen(e);
-        let literal = builder.expr(kind, span);
-        match sign {
-            Some(_) => builder.expr(ExprKind::Unary(UnaryOp::Minus, literal), span),
-            None => literal,
-        }
-    });
-    name()
-        .then(mark(TokenKind::Assign).ignore_then(value).or_not())
-        .map(|(name, value)| MetadataItem { name, value })
-        .separated_by(mark(TokenKind::Comma))
-        .allow_trailing()
-        .collect::<SmallVec<[_; 4]>>()
-        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
-        .delimited_by(mark(TokenKind::MetaOpen), mark(TokenKind::MetaClose))
-        .boxed()
 }
 
 /// `struct pair { float a, b; };`

@@ -3,7 +3,7 @@
 
 use super::attribute::{attribute, attribute_list};
 use super::declared_names::declared_names;
-use super::expression::{ASSIGNMENT_OPERATORS, expression, initializer, value};
+use super::expression::{ASSIGNMENT_OPERATORS, expression, initializer, literal, value};
 use super::types::{dimensions, ty};
 use super::without_meaning::precision;
 use super::{
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ast::{
     Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop,
-    IfArm, Stmt, StmtKind, SwitchCase, TypeExpr,
+    IfArm, MetadataItem, Stmt, StmtKind, SwitchCase, TypeExpr, UnaryOp,
 };
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
@@ -314,7 +314,7 @@ fn switch<'t, 'a: 't>(
         .boxed()
 }
 
-/// `w[8] = { 1.0 }`
+/// `w[8] = { 1.0 }`, `gain = 0.5 <<< min = 0 >>>`
 fn declarator<'t, 'a: 't>(
     dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
@@ -325,12 +325,36 @@ fn declarator<'t, 'a: 't>(
     name()
         .then(dimensions)
         .then(init.or_not())
-        .map_with(|((name, dimensions), init), e| Declarator {
+        .then(metadata().or_not())
+        .map_with(|(((name, dimensions), init), metadata), e| Declarator {
             name,
             dimensions,
             init,
+            metadata: metadata.unwrap_or_default(),
             span: seen(e).1,
         })
+        .boxed()
+}
+
+/// `<<< label = "count", hidden >>>`
+fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
+    let sign = mark(TokenKind::Minus).or_not();
+    let value = sign.then(literal()).map_with(|(sign, kind), e| {
+        let (builder, span) = seen(e);
+        let literal = builder.expr(kind, span);
+        match sign {
+            Some(_) => builder.expr(ExprKind::Unary(UnaryOp::Minus, literal), span),
+            None => literal,
+        }
+    });
+    name()
+        .then(mark(TokenKind::Assign).ignore_then(value).or_not())
+        .map(|(name, value)| MetadataItem { name, value })
+        .separated_by(mark(TokenKind::Comma))
+        .allow_trailing()
+        .collect::<SmallVec<[_; 4]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+        .delimited_by(mark(TokenKind::MetaOpen), mark(TokenKind::MetaClose))
         .boxed()
 }
 

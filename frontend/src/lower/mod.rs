@@ -18,16 +18,16 @@ mod ssa;
 mod statement;
 mod switch;
 
-use crate::check::typed_tree::{FunctionId, TypedFunction, TypedLoop, TypedProgram};
+use crate::check::typed_tree::{FunctionId, TypedFunction, TypedLoop, TypedProgram, TypedTexture};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::derivative::{DerivativeHint, HintKind};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
-use adumbra_ir::metadata::Metadata;
+use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{
     ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input, MessageId, Module, NameId,
-    Output, ResourceId, TextureId,
+    Output, ResourceId, Texture, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic, Span};
 use derivative::RecipeKey;
@@ -132,11 +132,7 @@ fn lower_with(
     for param in function.params {
         let name = interner.name(param.name).to_owned();
         let ty = types.host_type(param.ty, interner);
-        let said = param.metadata.iter().map(|&(name, value)| Metadata {
-            name: interner.name(name).to_owned(),
-            value: value.map_string(|text| interner.name(text).to_owned()),
-        });
-        let metadata = said.collect();
+        let metadata = host_metadata(interner, param.metadata);
         match param.direction {
             crate::ast::ParamDirection::In => lowering.module.inputs.push(Input {
                 default: match param.default {
@@ -157,6 +153,18 @@ fn lower_with(
     lowering.module.globals = program.globals.iter().map(global).collect();
     let watched = lowering.observer.map_or_else(Vec::new, Observer::finish);
     Ok((lowering.module, watched))
+}
+
+/// Metadata with strings of its own.
+fn host_metadata(
+    interner: &Interner,
+    metadata: &[(Symbol, MetadataValue<Symbol>)],
+) -> Vec<Metadata> {
+    let entry = |&(name, value): &(Symbol, MetadataValue<Symbol>)| Metadata {
+        name: interner.name(name).to_owned(),
+        value: value.map_string(|text| interner.name(text).to_owned()),
+    };
+    metadata.iter().map(entry).collect()
 }
 
 /// A function that is yet to be lowered.
@@ -313,8 +321,12 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
     fn texture(&mut self, number: u32) -> TextureId {
         let textures = &mut self.module.textures;
         *self.textures[number as usize].get_or_insert_with(|| {
-            let name = self.program.textures[number as usize];
-            textures.push(self.interner.name(name).to_owned());
+            let TypedTexture { name, metadata } = self.program.textures[number as usize];
+            textures.push(Texture {
+                name: self.interner.name(name.symbol).to_owned(),
+                metadata: host_metadata(self.interner, metadata),
+                span: name.span,
+            });
             TextureId(textures.len() as u32 - 1)
         })
     }

@@ -200,11 +200,69 @@ fn texture_has_no_initialiser() {
     assert_reports(
         "texture2d wood = \"wood.png\"; texture2d bark = foo(bar); texture2d stones[3];",
         &[
-            (Code::BadInitializer, "`image --texture wood=FILE`"),
+            (
+                Code::BadInitializer,
+                "`texture2d wood <<< file = \"wood.png\" >>>;`",
+            ),
             (Code::BadInitializer, "`image --texture bark=FILE`"),
             (Code::BadVariableType, "`texture2d stones0, stones1;`"),
         ],
     );
+}
+
+#[test]
+fn texture_metadata_values_are_checked() {
+    let one = |metadata: &str, help: &str| {
+        let text = format!("texture2d wood <<< {metadata} >>>;");
+        assert_reports(&text, &[(Code::BadMetadata, help)]);
+    };
+    for file in ["file", "file = 3", "file = \"\"", "file = true"] {
+        one(file, "`file = \"wood.png\"`");
+    }
+    one(
+        "wrap_u = \"foo\"",
+        "\"repeat\", \"clamp\", \"mirror\", \"black\"",
+    );
+    one("wrap_v = \"Clamp\"", "`wrap_v = \"clamp\"`");
+    one("wrap_v", "\"black\"");
+    one("color_space = \"foo\"", "\"srgb\", \"linear\"");
+    one("color_space = 1.0", "\"srgb\", \"linear\"");
+    assert_reports(
+        "texture2d wood <<< file = \"a\", file = \"b\" >>>;",
+        &[(Code::Redeclared, "keep one")],
+    );
+}
+
+#[test]
+fn metadata_of_variables_is_refused() {
+    for text in [
+        "const float K = 1.0 <<< min = 0 >>>;",
+        "shader_resource table <<< file = \"a\" >>>;",
+        "struct s { float a <<< min = 0, max = 1 >>>; };",
+        "float f() { float a = 1.0 <<< hidden >>>; return a; }",
+    ] {
+        assert_reports(text, &[(Code::BadMetadata, "an input of the shader")]);
+    }
+}
+
+#[test]
+fn misspelt_texture_metadata_is_warned_of() {
+    for (written, meant) in [
+        ("wrapu", "wrap_u"),
+        ("wrapV", "wrap_v"),
+        ("wrap", "wrap_u"),
+        ("colorspace", "color_space"),
+        ("colour_space", "color_space"),
+        ("File", "file"),
+    ] {
+        let text = format!("texture2d wood <<< {written} = \"clamp\" >>>;");
+        let help = format!("`{meant}`");
+        assert_reports(&text, &[(Code::MisspeltMetadata, &help)]);
+    }
+    for other in ["title", "tile", "label", "fill", "scale", "flip_v", "unit"] {
+        let text = format!("texture2d wood <<< {other} = \"clamp\" >>>;");
+        assert_reports(&text, &[]);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Host for Log {
         let r = request;
         let mut line = format!(
             "{} {} {}: {} {} {} {}",
-            self.module.textures[r.texture.index()],
+            self.module.textures[r.texture.index()].name,
             r.u,
             r.v,
             r.dudx,

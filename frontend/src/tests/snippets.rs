@@ -73,7 +73,7 @@ shader shader_entry(out closure output)
     output = make_closure<Lambert>(basecolor, fake_normal);
 }";
     let module = module(text);
-    assert_eq!(module.textures, ["g_albedo"]);
+    assert_eq!(module.textures[0].name, "g_albedo");
     assert_eq!(module.closures[0].name, "Lambert");
     assert_eq!(
         module.closures[0].params,

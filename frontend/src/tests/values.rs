@@ -260,5 +260,5 @@ fn textures() {
     let body = "float2 uv = global_value<p>.xy; o0 = texture2d_sample<wood>(uv).y; o1 = texture2d_sample<wood>(0, 1).z; o2 = texture2d_sample_alpha<wood>(uv.x, uv.y);";
     let text = shader("float", 3, before, body);
     assert_eq!(floats(&text), [0.5, 0.75, 1.0]);
-    assert_eq!(module(&text).textures, ["wood"]);
+    assert_eq!(module(&text).textures[0].name, "wood");
 }

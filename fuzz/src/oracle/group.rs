@@ -170,6 +170,7 @@ fn group(
             }
         }
         for old in alone[unit.shader].textures() {
+            let old = &old.name;
             group.bind_texture(&name, old, &texture(k, unit.binds, old));
         }
     }
@@ -240,8 +241,8 @@ fn by_hand(
             set.expect("the input is there");
         }
         let names = program.textures().iter();
-        let names = names.map(|old| texture(k, unit.binds, old));
-        let number = |name: String| linked.textures().iter().position(|known| *known == name);
+        let names = names.map(|old| texture(k, unit.binds, &old.name));
+        let number = |name: String| linked.textures().iter().position(|t| t.name == name);
         let numbers = names.map(|name| TextureId(number(name).map_or(u32::MAX, |at| at as u32)));
         let mut host = Renamed {
             numbers: numbers.collect(),

@@ -31,7 +31,8 @@ pub struct LinkUnit<'a> {
     pub module: &'a Module,
     /// The source of each scalar of its inputs.
     pub inputs: Vec<InputSource>,
-    /// The outside name of each texture of the module.
+    /// The outside name of each texture of the module. Textures of one name are one: those with
+    /// metadata have the same.
     pub textures: &'a [String],
 }
 
@@ -168,11 +169,12 @@ pub fn bind(module: &Module, constants: &[Option<&[u32]>]) -> Module {
         outputs: module.outputs.clone(),
         results: (0..entry.results.len() as u32).map(|k| (0, k)).collect(),
     };
+    let textures: Vec<String> = module.textures.iter().map(|t| t.name.clone()).collect();
     let unit = LinkUnit {
         name: None,
         module,
         inputs: feeds,
-        textures: &module.textures,
+        textures: &textures,
     };
     Module {
         quad: module.quad,

@@ -79,10 +79,15 @@ impl<'a> MergedTables<'a> {
             });
             ids.globals.push(GlobalId(id));
         }
-        for name in textures {
-            let id = intern(&mut self.textures, &mut whole.textures, name, || {
-                name.clone()
+        for (texture, name) in module.textures.iter().zip(textures) {
+            let id = intern(&mut self.textures, &mut whole.textures, name, || Texture {
+                name: name.clone(),
+                ..texture.clone()
             });
+            let known = &mut whole.textures[id as usize];
+            if known.metadata.is_empty() && !texture.metadata.is_empty() {
+                (known.metadata, known.span) = (texture.metadata.clone(), texture.span);
+            }
             ids.textures.push(TextureId(id));
         }
         for name in &module.resources {

@@ -102,6 +102,10 @@ fn bound_inputs_equal_host_inputs() {
     }
 }
 
+fn texture_names(module: &Module) -> Vec<String> {
+    module.textures.iter().map(|t| t.name.clone()).collect()
+}
+
 /// A group made by hand passes values without shadows; the linked one passes shadows too. Without
 /// any, they are the same.
 #[test]
@@ -109,6 +113,7 @@ fn a_chain_does_what_its_units_do_one_by_one() {
     let to_float: &[Op] = &[Op::IToF];
     for seed in 0..PAIRS {
         let modules = [generate(seed), generate(seed + 10_000)];
+        let names = modules.each_ref().map(texture_names);
         let feeds = vec![
             InputSource::Output {
                 unit: 0,
@@ -125,7 +130,7 @@ fn a_chain_does_what_its_units_do_one_by_one() {
             name: Some(["first", "second"][at]),
             module: &modules[at],
             inputs,
-            textures: &modules[at].textures,
+            textures: &names[at],
         };
         let units = [
             unit(
@@ -221,11 +226,12 @@ fn main(%0: i32 $a) -> (i32) ^0 {
 #[test]
 fn returns_leave_the_unit_alone() {
     let module = checked(parse(RETURNS, FileId::MAIN).unwrap());
+    let names = texture_names(&module);
     let unit = |name, inputs| LinkUnit {
         name: Some(name),
         module: &module,
         inputs,
-        textures: &module.textures,
+        textures: &names,
     };
     let second = InputSource::Output {
         unit: 0,
@@ -303,7 +309,8 @@ fn look() -> (f32) ^0 {
     };
     assert_eq!(instruction_count(&units), 3 * 2 + 2 * 5);
     let linked = checked(link(&units, shell));
-    assert_eq!(linked.textures, ["oak", "ash"]);
+    let names: Vec<&str> = linked.textures.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["oak", "ash"]);
     let calls: Vec<FuncId> = crate::calls::callees(linked.entry()).collect();
     assert!(calls[0] == calls[2] && calls[0] != calls[1]);
     let sampled = |id: FuncId| {

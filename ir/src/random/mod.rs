@@ -145,6 +145,7 @@ fn module(mut random: Random) -> Module {
             metadata: metadata(&mut random),
         },
     ];
+    made.textures[0].metadata = metadata(&mut random);
     made
 }
 
@@ -160,7 +161,10 @@ fn tables() -> Module {
             global("v", Type::Vector(3)),
             global("n", Type::Scalar(I32)),
         ],
-        textures: vec!["wood".into()],
+        textures: vec![Texture {
+            name: "wood".into(),
+            ..Texture::default()
+        }],
         resources: vec!["tab".into()],
         closures: vec![ClosureShape {
             name: "glow".into(),

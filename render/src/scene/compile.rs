@@ -1,17 +1,19 @@
 //! Materials: shaders and groups compiled for the globals and closures of the renderer, with their
 //! inputs folded in.
 
-use super::Material;
 use super::error::SceneError;
+use super::{Material, SceneTexture, TextureSource};
 use adumbra::closure::ClosureRegistry;
 use adumbra::globals::Flag;
 use adumbra::group::Group;
-use adumbra::sources::Folder;
+use adumbra::program::Texture;
+use adumbra::sources::{Folder, open_file};
 use adumbra::{
     Compiler, Diagnostics, GlobalsLayout, Instance, Options, Program, Scalar, Sources, Type,
 };
+use adumbra_image::TextureSettings;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Compiles materials for one layout of globals and one registry of closures.
@@ -21,8 +23,8 @@ pub struct MaterialCompiler {
     has_bitangent: bool,
 }
 
-/// The textures of a scene by the names that a program has for them.
-pub(super) type Bindings<'a> = &'a dyn Fn(&str) -> Result<usize, String>;
+/// The textures of a scene for those of a program.
+pub(super) type Bindings<'a> = &'a mut dyn FnMut(&Texture) -> Result<usize, String>;
 
 impl MaterialCompiler {
     /// A compiler for hits with these globals, which reads closures by this registry.
@@ -58,12 +60,7 @@ impl MaterialCompiler {
         file: &str,
         is_group: bool,
     ) -> Result<Arc<Program>, Diagnostics> {
-        let path = root.join(file);
-        let is_below = !file.contains("..") && Path::new(file).is_relative();
-        let (root, name) = match (is_below, path.parent(), path.file_name()) {
-            (false, Some(parent), Some(name)) => (parent, name.to_string_lossy().into_owned()),
-            _ => (root, file.to_owned()),
-        };
+        let (root, name) = source_folder(root, file);
         let folder = Folder::new(root);
         match is_group {
             true => self.compile_group(&Group::load(&name, &folder)?),
@@ -80,6 +77,57 @@ impl MaterialCompiler {
     }
 }
 
+/// The folder that a material's sources are found in, and the name of its file there.
+fn source_folder(root: &Path, file: &str) -> (PathBuf, String) {
+    let path = root.join(file);
+    let is_below = !file.contains("..") && Path::new(file).is_relative();
+    match (is_below, path.parent(), path.file_name()) {
+        (false, Some(parent), Some(name)) => {
+            (parent.to_owned(), name.to_string_lossy().into_owned())
+        }
+        _ => (root.to_owned(), file.to_owned()),
+    }
+}
+
+/// The texture that a declaration of a material's sources describes, if it names a file. The
+/// program was compiled from `file` as by [`MaterialCompiler::compile_file`].
+///
+/// # Errors
+/// If the file cannot be opened or a setting is not known, with a report of the declaration.
+pub(super) fn declared_texture(
+    root: &Path,
+    file: &str,
+    program: &Program,
+    texture: &Texture,
+) -> Result<Option<SceneTexture>, String> {
+    let Some(sources) = program.sources() else {
+        return Ok(None);
+    };
+    let (root, _) = source_folder(root, file);
+    let read = |name: &str| {
+        let settings = TextureSettings::of_metadata(|name| texture.metadata_str(name))?;
+        let path = root.join(name);
+        open_file(&path).map_err(|error| error.to_string())?;
+        Ok(SceneTexture {
+            source: TextureSource::File(path),
+            wrap: settings.wrap,
+            color_space: settings.color_space,
+        })
+    };
+    let declared = sources.read_texture(texture, &Folder::new(&root), read);
+    declared.map_err(|diagnostic| {
+        let diagnostics = Diagnostics {
+            diagnostics: vec![diagnostic],
+            sources: sources.clone(),
+        };
+        let report = diagnostics.to_string();
+        format!(
+            "a texture of the material is missing\n{}",
+            report.trim_end()
+        )
+    })
+}
+
 /// A material of a program: its inputs are folded in, and its textures are found.
 pub(super) fn finish(
     name: &str,
@@ -88,7 +136,7 @@ pub(super) fn finish(
 ) -> Result<Material, String> {
     let folded = instance.fold().map_err(|error| error.to_string())?;
     let names = folded.program().textures();
-    let textures = names.iter().map(|name| textures(name));
+    let textures = names.iter().map(textures);
     Ok(Material {
         name: name.to_owned(),
         textures: textures.collect::<Result<_, _>>()?,

@@ -14,7 +14,7 @@ use super::{Environment, Scene, SceneOptions, gltf, obj};
 use crate::differential::SurfaceSeeds;
 use crate::geometry::{GeometryError, GeometryLimits, GeometryPlace, MeshInstance, World};
 use crate::shading::ClosureTable;
-use adumbra::{GlobalsLayout, Options};
+use adumbra::{GlobalsLayout, Options, program::Texture};
 use glam::{DAffine3, Vec3};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -246,25 +246,31 @@ fn read_scene(
                     MaterialSection::Group(_)
                 );
                 let instance = shader_instance(builder, path, &item, section, is_group)?;
-                let bind = |texture: &str| {
-                    let bound = section
-                        .textures
-                        .0
-                        .iter()
-                        .find(|(known, _)| known == texture);
-                    find_texture(bound.map_or(texture, |(_, name)| name))
-                };
                 for (texture, _) in &section.textures.0 {
                     let mut known = instance.program().textures().iter();
-                    if !known.any(|name| name == texture) {
+                    if !known.any(|known| known.name == *texture) {
                         let item = format!("{item}.textures.{texture}");
                         let message = "the material has no such texture";
                         return Err(SceneError::item(path, item, message));
                     }
                 }
-                builder
-                    .materials
-                    .push(compile::finish(name, &instance, &bind).map_err(at)?);
+                let mut bind = |texture: &Texture| {
+                    let mut bound = section.textures.0.iter();
+                    let bound = bound.find(|(known, _)| *known == texture.name);
+                    let name = bound.map_or(&texture.name, |(_, name)| name);
+                    if bound.is_none() && file.textures.find(name).is_none() {
+                        let program = instance.program();
+                        let root = folder(path);
+                        if let Some(declared) =
+                            compile::declared_texture(root, &section.file, program, texture)?
+                        {
+                            return Ok(builder.add_texture(declared));
+                        }
+                    }
+                    find_texture(name)
+                };
+                let material = compile::finish(name, &instance, &mut bind).map_err(at)?;
+                builder.materials.push(material);
                 builder.materials.len() - 1
             }
         });

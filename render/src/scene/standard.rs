@@ -4,6 +4,7 @@ use super::compile::{MaterialCompiler, finish};
 use super::{ColorSpace, Material};
 use adumbra::globals::Flag;
 use adumbra::group::Group;
+use adumbra::program::Texture;
 use adumbra::{Diagnostics, Instance, Sources};
 
 const SURFACE: &str = include_str!("materials/gltf.adu");
@@ -162,14 +163,15 @@ impl StandardMaterial {
             )
             .expose_output("surface", ("surface", "surface"));
         let program = compiler.compile_group(&group)?;
-        let find = |name: &str| {
+        let mut find = |texture: &Texture| {
+            let name = &texture.name;
             let roles = MapRole::ALL.into_iter().zip(&self.maps);
-            let mut named = roles.filter(|(role, _)| role.names().0 == name);
+            let mut named = roles.filter(|(role, _)| role.names().0 == *name);
             let map = named.next().and_then(|(_, map)| *map);
             map.map(|map| map.texture)
                 .ok_or_else(|| format!("there is no texture `{name}`"))
         };
-        finish(name, &Instance::new(&program), &find).map_err(StandardError::Other)
+        finish(name, &Instance::new(&program), &mut find).map_err(StandardError::Other)
     }
 }
 

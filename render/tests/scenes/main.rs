@@ -144,6 +144,48 @@ fn scene_files_become_scenes() {
 }
 
 #[test]
+fn declared_textures_are_those_of_scenes() {
+    let files = Files::new();
+    files.write(
+        "scene.json",
+        r#"{
+            "materials": {
+                "declared": { "shader": { "file": "floor/s.adu" } },
+                "again": { "shader": { "file": "floor/s.adu" } },
+                "replaced": { "shader": { "file": "floor/s.adu", "textures": { "wood": "oak" } } }
+            },
+            "textures": { "oak": { "file": "oak.png", "wrap": "mirror" } }
+        }"#,
+    );
+    files.write("oak.png", PNG);
+    files.write("floor/lib/wood.png", PNG);
+    files.write(
+        "floor/lib/wood.adu",
+        r#"texture2d wood <<< file = "wood.png", wrap_v = "clamp", color_space = "linear" >>>;"#,
+    );
+    let shader = SHADER.replace("texture2d wood;", "#include \"lib/wood.adu\"");
+    files.write("floor/s.adu", &shader);
+    let scene = load(&files, "scene.json").unwrap();
+    let textures: Vec<_> = scene.materials.iter().map(|m| &m.textures[..]).collect();
+    assert_eq!(textures, [[1], [1], [0]]);
+    let wood = &scene.textures[1];
+    let file = TextureSource::File(files.path("floor/lib/wood.png"));
+    assert_eq!((&wood.source, scene.textures.len()), (&file, 2));
+    assert_eq!(wood.wrap, [Wrap::Repeat, Wrap::Clamp]);
+    assert_eq!(wood.color_space, ColorSpace::Linear);
+
+    std::fs::remove_file(files.path("floor/lib/wood.png")).unwrap();
+    let missing = error(&files, "scene.json");
+    for part in [
+        "materials.declared",
+        "`wood.png` of the texture `wood`",
+        "floor/lib/wood.adu:1:11",
+    ] {
+        assert!(missing.contains(part), "{missing}");
+    }
+}
+
+#[test]
 fn sizes_of_the_command_replace_those_of_scenes() {
     let files = whole_scene();
     let loader = SceneLoader::new().with_size(Some([10, 20]));

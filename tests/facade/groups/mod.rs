@@ -97,7 +97,7 @@ pub(crate) fn seen((evaluator, requests): &(Evaluator, Vec<SampleRequest>)) -> S
     }
     let textures = evaluator.instance().program().textures();
     for request in requests {
-        seen += &format!("{} {request:?}\n", textures[request.texture.index()]);
+        seen += &format!("{} {request:?}\n", textures[request.texture.index()].name);
     }
     seen + &format!("{:?}", evaluator.faults())
 }

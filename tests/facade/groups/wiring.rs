@@ -277,7 +277,7 @@ fn units_run_as_they_were_added_where_wires_allow() {
     let program = compiled(&group);
     let (_, requests) = evaluated(&Instance::new(&program));
     let order: Vec<_> = (requests.iter())
-        .map(|request| program.textures()[request.texture.index()].as_str())
+        .map(|request| program.textures()[request.texture.index()].name.as_str())
         .collect();
     assert_eq!(order, ["first", "second", "late"]);
 }

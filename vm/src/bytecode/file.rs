@@ -14,7 +14,7 @@ use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use adumbra_ir::metadata::{Metadata, MetadataValue};
-use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
+use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 const HEADER: usize = 16;
 
@@ -363,7 +363,11 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
         s.text(&mut global.name)?;
         whole_type(s, &mut global.ty)
     })?;
-    s.list(&mut i.textures, &name, |s, name| s.text(name))?;
+    s.list(&mut i.textures, &Texture::default(), |s, texture| {
+        s.text(&mut texture.name)?;
+        metadata(s, &mut texture.metadata)?;
+        span(s, &mut texture.span)
+    })?;
     s.list(&mut i.resources, &name, |s, name| s.text(name))?;
     let shape = ClosureShape {
         name: name.clone(),

@@ -132,7 +132,7 @@ impl Bytecode {
                     format!("{} →{}", function.name, function.start)
                 }
                 OperandRole::Array => format!("a{word}"),
-                OperandRole::Texture => self.interface.textures[word as usize].clone(),
+                OperandRole::Texture => self.interface.textures[word as usize].name.clone(),
                 OperandRole::Tape => format!("t{word}"),
                 OperandRole::Shape => self.interface.closures[word as usize].name.clone(),
                 OperandRole::Message => {

@@ -28,7 +28,7 @@ pub(crate) use work::{insert_queries, query_period};
 use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::HeapSize;
-use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
+use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
@@ -113,8 +113,8 @@ pub struct Interface {
     /// The members of the host's globals in order: of a member with n scalars n values, n ddx, n
     /// ddy.
     pub globals: Vec<Global>,
-    /// Names of the textures.
-    pub textures: Vec<String>,
+    /// The textures.
+    pub textures: Vec<Texture>,
     /// Names of the resources.
     pub resources: Vec<String>,
     /// Shapes of the closures.

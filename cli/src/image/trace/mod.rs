@@ -94,7 +94,8 @@ pub fn trace_pixel(
     let grid = scene.grid.for_program(setup, &program)?;
     // Folding would number messages anew, and changes no result.
     let instance = unfolded_instance(&args.arguments, &program)?;
-    let textures = Textures::load(&program, &args.textures)?;
+    let files = &args.textures;
+    let textures = Textures::load(&program, &scene.sources, files, format, &mut Vec::new())?;
     // The observations make this program larger; its limits are those of the image's program.
     let limits = setup.limits(&scene.program);
     let mut evaluator = setup.evaluator_within(&instance, limits)?;

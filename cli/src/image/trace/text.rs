@@ -148,7 +148,7 @@ impl PixelTrace<'_> {
             }
             TraceEventKind::Sample(number, sample) => {
                 let r = &sample.request;
-                let name = &self.program.textures()[r.texture.index()];
+                let name = &self.program.textures()[r.texture.index()].name;
                 let pair = |u: f32, v: f32| format!("({}, {})", HumanFloat(u), HumanFloat(v));
                 let coordinates = vec![pair(r.u, r.v), pair(r.dudx, r.dvdx), pair(r.dudy, r.dvdy)];
                 let [red, green, blue, alpha] = sample.color.map(HumanFloat);

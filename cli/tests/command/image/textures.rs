@@ -122,3 +122,160 @@ fn levels_have_colours_and_a_legend() {
         ([0x28, 0x28, 0x28, 255], [0xc9, 0xd1, 0x3b, 255])
     );
 }
+
+/// Draws the shader of a folder's source with these further arguments; gives red along the first
+/// row.
+fn red(folder: &Path, source: &str, args: &[&str]) -> Vec<f32> {
+    let (source, out) = (folder.join(source), folder.join("out.exr"));
+    let mut all = vec!["image", source.to_str().expect("text"), "-o"];
+    all.extend([out.to_str().expect("text"), "--size", "8x1"]);
+    all.extend(args);
+    let ran = adumbra(all);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let image = read_image(&out).expect("an image");
+    image.pixels().iter().map(|pixel| pixel[0]).collect()
+}
+
+/// A folder with an image `wood.png`, whose four texels have the red 128, 255, 0, 0, and one
+/// `dark/wood.png` of black.
+fn wood(name: &str) -> PathBuf {
+    let folder = place(name);
+    std::fs::create_dir_all(folder.join("dark")).expect("a folder");
+    let image = |file: &str, red: [u8; 4]| {
+        let size = ImageSize::new(4, 1).expect("a size");
+        let texels = red.map(|red| [red, 0, 0]);
+        let png = PngImage {
+            size,
+            bytes: texels.as_flattened(),
+            has_alpha: false,
+            is_srgb: true,
+        };
+        let mut bytes = Vec::new();
+        write_png(&png, &mut bytes).expect("memory");
+        std::fs::write(folder.join(file), bytes).expect("a file");
+    };
+    image("wood.png", [128, 255, 0, 0]);
+    image("dark/wood.png", [0; 4]);
+    folder
+}
+
+/// A shader that reads the texture `wood`, declared so, with u from -0.5 to 1.5 over the image.
+fn look(metadata: &str) -> String {
+    format!(
+        "texture2d wood <<< {metadata} >>>;
+         shader s(out color c) {{ float u = 2.0 * global_value<uv>.x - 0.5; c = texture2d_sample_level<wood>(u, 0.5, 0.0); }}"
+    )
+}
+
+#[test]
+fn declared_textures_are_read() {
+    let folder = wood("declared");
+    let drawn = |metadata: &str, args: &[&str]| {
+        std::fs::write(folder.join("s.adu"), look(metadata)).expect("a file");
+        red(&folder, "s.adu", args)
+    };
+    let half = srgb::to_linear(128.0 / 255.0) as f32;
+    let file = "file = \"wood.png\"";
+    let repeated = [0.0, 0.0, half, 1.0, 0.0, 0.0, half, 1.0];
+    assert_eq!(drawn(file, &[]), repeated);
+    let clamped = [half, half, half, 1.0, 0.0, 0.0, 0.0, 0.0];
+    assert_eq!(drawn(&format!("{file}, wrap_u = \"clamp\""), &[]), clamped);
+    // The other axis is another one.
+    assert_eq!(drawn(&format!("{file}, wrap_v = \"clamp\""), &[]), repeated);
+    let mirrored = [1.0, half, half, 1.0, 0.0, 0.0, 0.0, 0.0];
+    assert_eq!(
+        drawn(&format!("{file}, wrap_u = \"mirror\""), &[]),
+        mirrored
+    );
+    let black = [0.0, 0.0, half, 1.0, 0.0, 0.0, 0.0, 0.0];
+    assert_eq!(drawn(&format!("{file}, wrap_u = \"black\""), &[]), black);
+    let linear = drawn(&format!("{file}, color_space = \"linear\""), &[]);
+    assert!((linear[2] - 128.0 / 255.0).abs() < 1e-6, "{}", linear[2]);
+    // The command line replaces the file alone.
+    let dark = format!("wood={}", folder.join("dark/wood.png").display());
+    assert_eq!(drawn(file, &["--texture", &dark]), [0.0; 8]);
+    let stripes = format!("wood={}", folder.join("wood.png").display());
+    let metadata = "file = \"missing.png\", wrap_u = \"clamp\"";
+    assert_eq!(drawn(metadata, &["--texture", &stripes]), clamped);
+}
+
+#[test]
+fn declared_files_begin_at_their_source() {
+    let folder = wood("declared_beside");
+    std::fs::write(folder.join("dark/wood.adu"), look("file = \"wood.png\"")).expect("a file");
+    std::fs::write(folder.join("s.adu"), "#include \"dark/wood.adu\"\n").expect("a file");
+    assert_eq!(red(&folder, "s.adu", &[]), [0.0; 8]);
+    std::fs::write(folder.join("dark/s.adu"), look("file = \"../wood.png\"")).expect("a file");
+    assert_eq!(red(&folder, "dark/s.adu", &[])[3], 1.0);
+    // A file of bytecode is the source.
+    let path = |name: &str| folder.join(name).to_str().expect("text").to_owned();
+    let (source, bytecode) = (path("dark/s.adu"), path("dark/s.adub"));
+    let emitted = adumbra([
+        "emit",
+        &source,
+        "--stage",
+        "bytecode",
+        "--globals",
+        "picture",
+        "-o",
+        &bytecode,
+    ]);
+    assert_eq!(emitted.code, 0, "{}", emitted.stderr);
+    assert_eq!(red(&folder, "dark/s.adub", &[])[3], 1.0);
+}
+
+#[test]
+fn missing_declared_file_is_reported_at_its_declaration() {
+    let folder = wood("declared_missing");
+    let path = |name: &str| folder.join(name).to_str().expect("text").to_owned();
+    std::fs::write(folder.join("dark/wood.adu"), look("file = \"oak.png\"")).expect("a file");
+    std::fs::write(folder.join("s.adu"), "#include \"dark/wood.adu\"\n").expect("a file");
+    std::fs::write(folder.join("folder.adu"), look("file = \"dark\"")).expect("a file");
+    std::fs::write(folder.join("root.adu"), look("file = \"/etc/hosts\"")).expect("a file");
+    std::fs::write(folder.join("text.adu"), look("file = \"text.adu\"")).expect("a file");
+    for (source, file, place) in [
+        ("s.adu", "oak.png", "dark/wood.adu:1:11"),
+        ("folder.adu", "dark", "folder.adu:1:11"),
+        ("root.adu", "/etc/hosts", "root.adu:1:11"),
+        ("text.adu", "text.adu", "text.adu:1:11"),
+    ] {
+        let ran = adumbra([
+            "image",
+            &path(source),
+            "-o",
+            &path("out.png"),
+            "--size",
+            "2x2",
+        ]);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        let message = format!("the file `{file}` of the texture `wood` cannot be read");
+        assert!(
+            ran.stderr.contains("E0115") && ran.stderr.contains(&message),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains(place) && ran.stderr.contains("--texture wood=FILE"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!folder.join("out.png").exists());
+        // Without a picture it is the checkerboard.
+        let ran = adumbra(["run", &path(source), "--globals", "picture"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn declared_texture_is_not_written_over() {
+    let folder = wood("declared_kept");
+    let path = |name: &str| folder.join(name).to_str().expect("text").to_owned();
+    std::fs::write(folder.join("s.adu"), look("file = \"wood.png\"")).expect("a file");
+    let before = std::fs::read(folder.join("wood.png")).expect("a file");
+    let ran = adumbra(["image", &path("s.adu"), "-o", &path("wood.png")]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert_eq!(
+        std::fs::read(folder.join("wood.png")).expect("a file"),
+        before
+    );
+}

@@ -166,7 +166,7 @@ impl<'a> TypeChecker<'a, '_> {
             numbers: vec![None; count],
             slots: vec![None; count],
             sites: vec![Vec::new(); count],
-            textures: module.textures.clone(),
+            textures: module.textures.iter().map(|t| t.name.clone()).collect(),
             origins,
             detached,
         };

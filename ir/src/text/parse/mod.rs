@@ -281,7 +281,13 @@ impl<'a> Parser<'a> {
                 }
                 Token::Word("texture") => {
                     let name = self.declare(|p| (&mut p.textures, p.module.textures.len()))?;
-                    self.module.textures.push(name);
+                    let metadata = self.metadata()?;
+                    let span = self.span().unwrap_or_default();
+                    self.module.textures.push(Texture {
+                        name,
+                        metadata,
+                        span,
+                    });
                 }
                 Token::Word("resource") => {
                     let name = self.declare(|p| (&mut p.resources, p.module.resources.len()))?;

@@ -31,7 +31,7 @@ pub fn print(module: &Module, spans: SpanComments) -> String {
         module,
         spans,
         globals: Symbols::new(module.globals.iter().map(|g| &g.name)),
-        textures: Symbols::new(&module.textures),
+        textures: Symbols::new(module.textures.iter().map(|t| &t.name)),
         resources: Symbols::new(&module.resources),
         closures: Symbols::new(module.closures.iter().map(|c| &c.name)),
         messages: Symbols::new(module.messages.iter().map(|m| &m.format)),
@@ -73,8 +73,16 @@ impl<'a> Printer<'a> {
             let Global { name, ty } = global;
             writeln!(self.out, "global {}: {}", Name(name), FullType(ty))?;
         }
-        for name in &module.textures {
-            writeln!(self.out, "texture {}", Name(name))?;
+        for texture in &module.textures {
+            let Texture {
+                name,
+                metadata,
+                span,
+            } = texture;
+            write!(self.out, "texture {}", Name(name))?;
+            self.metadata(metadata)?;
+            self.span(*span, Span::default())?;
+            self.out.push('\n');
         }
         for name in &module.resources {
             writeln!(self.out, "resource {}", Name(name))?;
@@ -111,11 +119,13 @@ impl<'a> Printer<'a> {
                 write!(self.out, "{sign} {}", Literal(ty, word))?;
             }
             self.metadata(metadata)?;
+            self.out.push('\n');
         }
         for output in &module.outputs {
             let Output { name, ty, metadata } = output;
             write!(self.out, "output {}: {}", Name(name), FullType(ty))?;
             self.metadata(metadata)?;
+            self.out.push('\n');
         }
         for (i, name) in module.names.iter().enumerate() {
             let lead = if i > 0 { "," } else { "names" };
@@ -139,7 +149,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// ` meta(label: text = "count", min: int = 0)`, the end of a line.
+    /// ` meta(label: text = "count", min: int = 0)`, or nothing.
     fn metadata(&mut self, metadata: &[Metadata]) -> fmt::Result {
         for (i, Metadata { name, value }) in metadata.iter().enumerate() {
             let lead = if i > 0 { ", " } else { " meta(" };
@@ -149,7 +159,7 @@ impl<'a> Printer<'a> {
                 Err(text) => write!(self.out, "text = {}", Name(text))?,
             }
         }
-        let end = if metadata.is_empty() { "\n" } else { ")\n" };
+        let end = if metadata.is_empty() { "" } else { ")" };
         self.out.write_str(end)
     }
 
