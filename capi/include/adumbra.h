@@ -3,7 +3,8 @@
  * docs/c-api.md shows how to build with it, and the rules of all functions. In short:
  *
  * - Functions return an AdumbraStatus and write results to the caller's pointers. If the status is
- *   not ADUMBRA_STATUS_OK nothing was done, and a handle to be made is NULL.
+ *   not ADUMBRA_STATUS_OK nothing was done, a handle to be made is NULL, and adumbra_last_error()
+ *   says which argument is wrong.
  * - Handles are made by functions that take a pointer for them, and freed by one that ends in
  *   _free; NULL may be freed. Each keeps alive what it was made from, so the order does not matter.
  * - A struct begins with its size, which the caller sets: `AdumbraHost host = {0}; host.size =
@@ -27,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 6
+#define ADUMBRA_API 7
 
 
 
@@ -794,6 +795,11 @@ uint32_t adumbra_api(void);
 
 /// The meaning of a status, for people; "no status" for other numbers. The string lives for ever.
 const char *adumbra_status_message(uint32_t status);
+
+/// Why the last call on this thread that did not give `ADUMBRA_STATUS_OK` did nothing: one
+/// sentence, which names the argument that is wrong as the header does, as in "`members[3].name` is
+/// NULL". It is empty if there was none. The string lives until the next such call on this thread.
+const char *adumbra_last_error(void);
 
 /// Makes a layout without globals.
 AdumbraStatus adumbra_layout_new(struct AdumbraLayout **layout);

@@ -1,19 +1,20 @@
 //! The C functions that evaluate batches of points.
 
-use crate::batch_globals::AdumbraBatchGlobals;
+use crate::argument::{Argument, arg};
+use crate::batch_globals::{AdumbraBatchGlobals, lend};
 use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, batch_setup};
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
 use crate::evaluator::store_outcome;
-use crate::guard::{Result, guard, lock_or_busy};
+use crate::guard::{Locked, Result, guard, lock_or_busy};
 use crate::host::{
-    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, texel,
+    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, read_texel,
 };
 use crate::instance::AdumbraInstance;
 use crate::options::part_from_number;
 use crate::parked::{AdumbraParkedPoint, store_parked};
 use crate::pointer::{
-    self, borrow, borrow_optional_out, borrow_out, fill_buffer, free_locked_handle, out_handle,
+    self, borrow, borrow_optional_out, borrow_out, free_locked_handle, out_buffer, out_handle,
     out_slice, store_handle,
 };
 use crate::sized_struct::{self, read_struct_or_default};
@@ -32,8 +33,16 @@ pub struct AdumbraBatchEvaluator {
     inside: Mutex<Inside>,
 }
 
+impl Locked for AdumbraBatchEvaluator {
+    type State = Inside;
+
+    fn lock(&self) -> &Mutex<Inside> {
+        &self.inside
+    }
+}
+
 #[derive(Debug)]
-struct Inside {
+pub(crate) struct Inside {
     evaluator: BatchEvaluator,
     program: Arc<Program>,
     columns: RequestColumns,
@@ -48,19 +57,24 @@ struct Inside {
 impl Inside {
     /// # Errors
     /// If the last evaluation had no such point.
-    fn check(&self, point: usize) -> Result {
-        match point < self.evaluator.outcomes().len() {
+    fn check(&self, point: Argument<usize>) -> Result {
+        let points = self.evaluator.outcomes().len();
+        match point.value < points {
             true => Ok(()),
-            false => Err(AdumbraStatus::Index),
+            false => Err(point.beyond(points, "points of the last evaluation")),
         }
     }
 
     /// The request of a suspended point.
-    fn request(&self, point: usize) -> Result<AdumbraSampleRequest> {
+    fn request(&self, point: Argument<usize>) -> Result<AdumbraSampleRequest> {
         self.check(point)?;
         let mut waiting = self.evaluator.suspended();
-        let asked = waiting.find(|(waits, _)| *waits == point);
-        let (_, request) = asked.ok_or(AdumbraStatus::NotSuspended)?;
+        let asked = waiting.find(|(waits, _)| *waits == point.value);
+        let (_, request) = asked.ok_or_else(|| {
+            let what = format!("is {}, which does not wait for a texture", point.value);
+            point.error(AdumbraStatus::NotSuspended, what)
+        })?;
+        let point = point.value;
         let is_helper = self.helpers.get(point).is_some_and(|&helper| helper);
         Ok(AdumbraSampleRequest::new(
             request,
@@ -79,22 +93,22 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, instance, setup) = unsafe {
-            let (to, options) = (out_handle(evaluator)?, read_struct_or_default(options)?);
-            (to, borrow(instance)?, batch_setup(&options)?)
+        let (to, instance, options, setup) = unsafe {
+            let to = out_handle(arg!(evaluator))?;
+            let options = read_struct_or_default(arg!(options))?;
+            (to, borrow(arg!(instance))?, options, batch_setup(&options)?)
         };
         let instance = instance.get()?;
         let layout = instance.program().globals();
-        if setup
-            .uniform
-            .iter()
-            .any(|name| layout.member(name).is_none())
-        {
-            return Err(AdumbraStatus::UnknownName);
+        let mut names = setup.uniform.iter();
+        if let Some(unknown) = names.position(|name| layout.member(name).is_none()) {
+            let name = &setup.uniform[unknown];
+            let uniform = arg!(options->uniform).element(unknown, ());
+            return Err(uniform.unknown(name, "global"));
         }
         let evaluator = BatchEvaluator::with(&instance, &setup);
         let inside = Inside {
-            evaluator: evaluator.map_err(|_| AdumbraStatus::Unavailable)?,
+            evaluator: evaluator?,
             program: instance.program().clone(),
             columns: RequestColumns::default(),
             first: 0,
@@ -115,8 +129,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_width(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, width) = unsafe { (borrow(evaluator)?, borrow_out(width)?) };
-        width.write(lock_or_busy(&evaluator.inside)?.evaluator.width());
+        let (evaluator, width) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(width))?) };
+        width.write(lock_or_busy(arg!(evaluator))?.evaluator.width());
         Ok(())
     })
 }
@@ -130,8 +144,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, tier) = unsafe { (borrow(evaluator)?, borrow_out(tier)?) };
-        let used = match lock_or_busy(&evaluator.inside)?.evaluator.tier() {
+        let (evaluator, tier) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(tier))?) };
+        let used = match lock_or_busy(arg!(evaluator))?.evaluator.tier() {
             Tier::Native => AdumbraTier::Native,
             _ => AdumbraTier::Interpreter,
         };
@@ -148,8 +162,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, name) = unsafe { (borrow(evaluator)?, borrow_out(name)?) };
-        let text: &CStr = match lock_or_busy(&evaluator.inside)?.evaluator.simd() {
+        let (evaluator, name) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(name))?) };
+        let text: &CStr = match lock_or_busy(arg!(evaluator))?.evaluator.simd() {
             SimdLevel::Baseline => c"baseline",
             SimdLevel::Avx2 => c"avx2",
             SimdLevel::Avx512 => c"avx512",
@@ -176,25 +190,34 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, globals) = unsafe { (borrow(evaluator)?, borrow(globals)?) };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, globals) = unsafe { (borrow(arg!(evaluator))?, borrow(arg!(globals))?) };
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
+        let width = inside.evaluator.width();
+        if points > width {
+            let what = format!("is {points}, and the evaluator's width is {width}");
+            return Err(arg!(points).error(AdumbraStatus::Size, what));
+        }
         let end = match points {
             0 => 0,
-            _ => first.checked_add(points).ok_or(AdumbraStatus::Size)?,
+            _ => first.checked_add(points).ok_or_else(|| {
+                arg!(first).error(AdumbraStatus::Size, "is greater than any number of points")
+            })?,
         };
-        if points > inside.evaluator.width() {
-            return Err(AdumbraStatus::Size);
-        }
         let in_quads = inside.program.quad().is_some();
-        if (in_quads && !points.is_multiple_of(4)) || (!in_quads && !helpers.is_null()) {
-            return Err(AdumbraStatus::Quads);
+        if in_quads && !points.is_multiple_of(4) {
+            let what = format!("is {points}, which is not a multiple of 4");
+            return Err(arg!(points).error(AdumbraStatus::Quads, what));
+        }
+        if !in_quads && !helpers.is_null() {
+            let what = "is not NULL, and points are not evaluated in quads";
+            return Err(arg!(helpers).error(AdumbraStatus::Quads, what));
         }
         // SAFETY: by the contract of the crate `helpers` holds `points` bytes and `host` is NULL or
         // a struct of its size.
         let (helpers, mut host) = unsafe {
-            let given = (!helpers.is_null()).then(|| pointer::read_slice(helpers, points));
-            let host = Callbacks::new(host, &inside.program, &mut inside.columns)?;
+            let given = (!helpers.is_null()).then(|| pointer::read_slice(arg!(helpers), points));
+            let host = Callbacks::new(arg!(host), &inside.program, &mut inside.columns)?;
             (given.transpose()?, host)
         };
         let (are_helpers, first_of_last) = (&mut inside.helpers, &mut inside.first);
@@ -211,7 +234,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
             }
         };
         // SAFETY: by the contract of the crate all planes may be read during this call.
-        unsafe { globals.lend(inside.program.globals(), end, evaluate) }
+        unsafe { lend(arg!(globals), inside.program.globals(), end, evaluate) }
     })
 }
 
@@ -226,12 +249,16 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(outcomes).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let all = inside.evaluator.outcomes().iter();
         let all: Vec<u32> = all.map(|&o| AdumbraOutcome::from(o) as u32).collect();
-        // SAFETY: `outcomes` and `needed` by the contract of the crate; an outcome is a `u32`.
-        unsafe { fill_buffer(&all, outcomes.cast(), capacity, needed) }
+        buffer.fill(all.iter().copied())
     })
 }
 
@@ -252,12 +279,12 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
         // SAFETY: the contract of the crate.
         let (evaluator, plane) = unsafe {
             (
-                borrow(evaluator)?,
-                out_slice::<u32>(plane.cast(), capacity)?,
+                borrow(arg!(evaluator))?,
+                out_slice::<u32>(arg!(plane).cast(), capacity)?,
             )
         };
-        let part = self::part_from_number(part)?;
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let part = part_from_number(arg!(part))?;
+        let inside = lock_or_busy(arg!(evaluator))?;
         let mut left = scalar;
         let mut outputs = inside.program.outputs().iter();
         let output = outputs.find(|output| {
@@ -269,17 +296,23 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
             };
             is_there
         });
-        let output = output.ok_or(AdumbraStatus::Index)?;
+        let no_scalar = || {
+            let outputs = inside.program.outputs().iter();
+            let count = outputs.map(|output| output.ty.scalar_count()).sum();
+            arg!(scalar).beyond(count, "scalars of outputs")
+        };
+        let output = output.ok_or_else(no_scalar)?;
         if let Some(last) = inside.evaluator.outcomes().len().checked_sub(1) {
             let at = last.checked_mul(stride);
             if at.is_none_or(|at| at >= capacity) || (stride == 0 && last > 0) {
-                return Err(AdumbraStatus::Size);
+                let what = format!("is {capacity}, too few for {} points", last + 1);
+                return Err(arg!(capacity).error(AdumbraStatus::Size, what));
             }
         }
         let copied = inside
             .evaluator
             .copy_uninit(&output.name, part, left, plane, stride);
-        copied.map_err(|_| AdumbraStatus::Index)
+        copied.map_err(|_| no_scalar())
     })
 }
 
@@ -294,14 +327,18 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(points), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let all = 0..inside.evaluator.outcomes().len();
         let faulty: Vec<usize> = all
             .filter(|&point| !inside.evaluator.faults(point).is_empty())
             .collect();
-        // SAFETY: `points` and `needed` by the contract of the crate.
-        unsafe { fill_buffer(&faulty, points, capacity, needed) }
+        buffer.fill(faulty.iter().copied())
     })
 }
 
@@ -315,9 +352,9 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faults(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(diagnostics)?, borrow(evaluator)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
-        inside.check(point)?;
+        let (to, evaluator) = unsafe { (out_handle(arg!(diagnostics))?, borrow(arg!(evaluator))?) };
+        let inside = lock_or_busy(arg!(evaluator))?;
+        inside.check(arg!(point))?;
         let found = fault_diagnostics(inside.evaluator.faults(point), &inside.program);
         store_diagnostics(Some(to), found);
         Ok(())
@@ -335,9 +372,14 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(closure)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
-        inside.check(point)?;
+        let (evaluator, to) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                sized_struct::out_struct(arg!(closure))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
+        inside.check(arg!(point))?;
         closure::fill_closure(inside.evaluator.numbered_closure(number, point), to);
         Ok(())
     })
@@ -356,12 +398,16 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
-        inside.check(point)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(to).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
+        inside.check(arg!(point))?;
         let leaf = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: `to` and `needed` by the contract of the crate.
-        unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
+        closure::read_arguments(leaf, arg!(number), buffer)
     })
 }
 
@@ -378,13 +424,17 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(leaves), capacity, arg!(needed))?,
+            )
+        };
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
-        inside.check(point)?;
+        inside.check(arg!(point))?;
         let tree = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: `leaves` and `needed` by the contract of the crate.
-        unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
+        buffer.fill(closure::leaves(tree, &mut inside.weights))
     })
 }
 
@@ -401,12 +451,16 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_render(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
-        inside.check(point)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
+        inside.check(arg!(point))?;
         let tree = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
+        closure::render_closure(tree, arg!(format), buffer)
     })
 }
 
@@ -421,15 +475,19 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_suspended(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(points), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let waiting: Vec<usize> = inside
             .evaluator
             .suspended()
             .map(|(point, _)| point)
             .collect();
-        // SAFETY: `points` and `needed` by the contract of the crate.
-        unsafe { fill_buffer(&waiting, points, capacity, needed) }
+        buffer.fill(waiting.iter().copied())
     })
 }
 
@@ -443,9 +501,14 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(request)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
-        to.write(inside.request(point)?);
+        let (evaluator, to) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                sized_struct::out_struct(arg!(request))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
+        to.write(inside.request(arg!(point))?);
         Ok(())
     })
 }
@@ -464,16 +527,16 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
         // SAFETY: the contract of the crate.
         let (evaluator, texel, outcome) = unsafe {
             (
-                borrow(evaluator)?,
-                self::texel(texel)?,
-                borrow_optional_out(outcome)?,
+                borrow(arg!(evaluator))?,
+                read_texel(arg!(texel))?,
+                borrow_optional_out(arg!(outcome))?,
             )
         };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
-        inside.request(point)?;
+        inside.request(arg!(point))?;
         // SAFETY: `host` by the contract of the crate.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
+        let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
         store_outcome(outcome, inside.evaluator.answer(point, texel, &mut host));
         Ok(())
     })
@@ -489,9 +552,9 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_park(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(parked)?, borrow(evaluator)?) };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
-        inside.request(point)?;
+        let (to, evaluator) = unsafe { (out_handle(arg!(parked))?, borrow(arg!(evaluator))?) };
+        let mut inside = lock_or_busy(arg!(evaluator))?;
+        inside.request(arg!(point))?;
         store_parked(inside.evaluator.park(point), to)
     })
 }
@@ -504,8 +567,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, bytes) = unsafe { (borrow(evaluator)?, borrow_out(bytes)?) };
-        bytes.write(lock_or_busy(&evaluator.inside)?.evaluator.memory());
+        let (evaluator, bytes) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(bytes))?) };
+        bytes.write(lock_or_busy(arg!(evaluator))?.evaluator.memory());
         Ok(())
     })
 }
@@ -515,5 +578,5 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_free(evaluator: *mut AdumbraBatchEvaluator) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(evaluator, |evaluator| &evaluator.inside) });
+    guard(|| unsafe { free_locked_handle(arg!(evaluator)) });
 }

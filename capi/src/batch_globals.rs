@@ -1,8 +1,11 @@
 //! Globals of a batch: addresses of the caller's planes, which are read during an evaluation alone.
 
-use crate::guard::{Result, guard, lock_or_busy};
+use crate::argument::{Argument, arg};
+use crate::guard::{Locked, Result, guard, lock_or_busy};
 use crate::options::part_from_number;
-use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_words, store_handle};
+use crate::pointer::{
+    borrow, free_locked_handle, out_handle, read_name, read_slice, read_words, store_handle,
+};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use adumbra::{
@@ -24,8 +27,16 @@ pub struct AdumbraBatchGlobals {
     inside: Mutex<Inside>,
 }
 
+impl Locked for AdumbraBatchGlobals {
+    type State = Inside;
+
+    fn lock(&self) -> &Mutex<Inside> {
+        &self.inside
+    }
+}
+
 #[derive(Debug)]
-struct Inside {
+pub(crate) struct Inside {
     layout: GlobalsLayout,
     /// One for each word of the layout.
     words: Vec<Word>,
@@ -48,47 +59,46 @@ enum Word {
 // plane.
 unsafe impl Send for Word {}
 
-impl AdumbraBatchGlobals {
-    /// Lends the globals to an evaluation of points up to `end`, by a program with that layout.
-    ///
-    /// # Safety
-    /// All planes may be read, and no thread writes them, until `evaluate` has returned.
-    pub(crate) unsafe fn lend(
-        &self,
-        layout: &GlobalsLayout,
-        end: usize,
-        evaluate: impl FnOnce(&BatchGlobals<'_>),
-    ) -> Result {
-        let mut inside = lock_or_busy(&self.inside)?;
-        if inside.layout != *layout {
-            return Err(AdumbraStatus::WrongGlobals);
-        }
-        if !inside.words.iter().all(|word| word.reaches(end)) {
-            return Err(AdumbraStatus::Size);
-        }
-        let mut lent: BatchGlobals<'_> = match inside.kept.take() {
-            Some(kept) => kept,
-            None => BatchGlobals::new(layout),
-        };
-        for (at, &word) in inside.words.iter().enumerate() {
-            match word {
-                Word::Same(value) => lent.uniform_word(at, value),
-                Word::Plane {
-                    start,
-                    count,
-                    stride,
-                } => {
-                    // SAFETY: the caller of `lend` promises that the plane may be read; address and
-                    // length were checked when it was set.
-                    let plane = unsafe { read_words(start.cast(), count)? };
-                    lent.plane_word(at, plane, stride);
-                }
+/// Lends the globals to an evaluation of points up to `end`, by a program with that layout.
+///
+/// # Safety
+/// All planes may be read, and no thread writes them, until `evaluate` has returned.
+pub(crate) unsafe fn lend(
+    globals: Argument<&AdumbraBatchGlobals>,
+    layout: &GlobalsLayout,
+    end: usize,
+    evaluate: impl FnOnce(&BatchGlobals<'_>),
+) -> Result {
+    let mut inside = lock_or_busy(globals)?;
+    if inside.layout != *layout {
+        let what = "was made for a program with other globals";
+        return Err(globals.error(AdumbraStatus::WrongGlobals, what));
+    }
+    if let Some(what) = inside.short_plane(end) {
+        return Err(globals.error(AdumbraStatus::Size, what));
+    }
+    let mut lent: BatchGlobals<'_> = match inside.kept.take() {
+        Some(kept) => kept,
+        None => BatchGlobals::new(layout),
+    };
+    for (at, &word) in inside.words.iter().enumerate() {
+        match word {
+            Word::Same(value) => lent.uniform_word(at, value),
+            Word::Plane {
+                start,
+                count,
+                stride,
+            } => {
+                // SAFETY: the caller promises that the plane may be read; address and length were
+                // checked when it was set.
+                let plane = unsafe { read_slice(globals.with(start), count)? };
+                lent.plane_word(at, plane, stride);
             }
         }
-        evaluate(&lent);
-        inside.kept = Some(lent.without_planes());
-        Ok(())
     }
+    evaluate(&lent);
+    inside.kept = Some(lent.without_planes());
+    Ok(())
 }
 
 impl Word {
@@ -112,9 +122,30 @@ fn words_of(member: &GlobalMember, part: Part) -> std::ops::Range<usize> {
 }
 
 impl Inside {
-    fn find(&self, name: &str) -> Result<&GlobalMember> {
-        let member = self.layout.member(name);
-        member.ok_or(AdumbraStatus::UnknownName)
+    fn find(&self, name: Argument<&str>) -> Result<&GlobalMember> {
+        let member = self.layout.member(name.value);
+        member.ok_or_else(|| name.unknown(name.value, "global"))
+    }
+
+    /// Which plane is too short for that number of points, in words.
+    fn short_plane(&self, points: usize) -> Option<String> {
+        let short = self.words.iter().position(|word| !word.reaches(points))?;
+        let found = self.layout.members().iter().find_map(|member| {
+            let parts = Part::ALL.into_iter();
+            let mut ranges = parts.map(|part| (part, words_of(member, part)));
+            let (part, range) = ranges.find(|(_, range)| range.contains(&short))?;
+            Some((member.name(), part, short - range.start))
+        });
+        let (name, part, scalar) = found?;
+        let part = match part {
+            Part::Value => "value",
+            Part::Ddx => "ddx",
+            Part::Ddy => "ddy",
+        };
+        let plane = format!("scalar {scalar} of the {part} of `{name}`");
+        Some(format!(
+            "has a plane that is too short for {points} points: {plane}"
+        ))
     }
 }
 
@@ -126,7 +157,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (out_handle(globals)?, borrow(program)?) };
+        let (to, program) = unsafe { (out_handle(arg!(globals))?, borrow(arg!(program))?) };
         let layout = program.program.globals().clone();
         let inside = Inside {
             words: vec![Word::Same(0); layout.size() / 4],
@@ -155,14 +186,14 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (globals, name) = unsafe {
-            read_words(plane, count)?;
-            (borrow(globals)?, self::read_name(name)?)
+            read_words(arg!(plane), count)?;
+            (borrow(arg!(globals))?, read_name(arg!(name))?)
         };
-        let mut inside = lock_or_busy(&globals.inside)?;
-        let range = words_of(inside.find(name)?, self::part_from_number(part)?);
+        let mut inside = lock_or_busy(arg!(globals))?;
+        let range = words_of(inside.find(arg!(name))?, part_from_number(arg!(part))?);
         let word = range.start.saturating_add(scalar);
         if !range.contains(&word) {
-            return Err(AdumbraStatus::Index);
+            return Err(arg!(scalar).beyond(range.len(), "scalars of the global"));
         }
         inside.words[word] = Word::Plane {
             start: plane.cast(),
@@ -187,15 +218,16 @@ pub unsafe extern "C" fn adumbra_batch_globals_uniform(
         // SAFETY: the contract of the crate.
         let (globals, name, values) = unsafe {
             (
-                borrow(globals)?,
-                self::read_name(name)?,
-                read_words(values, count)?,
+                borrow(arg!(globals))?,
+                read_name(arg!(name))?,
+                read_words(arg!(values), count)?,
             )
         };
-        let mut inside = lock_or_busy(&globals.inside)?;
-        let range = words_of(inside.find(name)?, self::part_from_number(part)?);
+        let mut inside = lock_or_busy(arg!(globals))?;
+        let range = words_of(inside.find(arg!(name))?, part_from_number(arg!(part))?);
         if range.len() != count {
-            return Err(AdumbraStatus::Size);
+            let what = format!("is {count}, and the global has {} scalars", range.len());
+            return Err(arg!(count).error(AdumbraStatus::Size, what));
         }
         for (word, &value) in inside.words[range].iter_mut().zip(values) {
             *word = Word::Same(value);
@@ -214,12 +246,12 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let globals = unsafe { borrow(globals)? };
-        let mut inside = lock_or_busy(&globals.inside)?;
+        let globals = unsafe { borrow(arg!(globals))? };
+        let mut inside = lock_or_busy(arg!(globals))?;
         let stride = inside.words.len();
-        let count = points.checked_mul(stride).ok_or(AdumbraStatus::Size)?;
+        let count = points.saturating_mul(stride);
         // SAFETY: address and length were checked; `lend` reads under the contract of the crate.
-        let whole = unsafe { read_words(array, count)? };
+        let whole = unsafe { read_words(arg!(array), count)? };
         for (at, word) in inside.words.iter_mut().enumerate() {
             let plane = whole.get(at..).unwrap_or_default();
             *word = Word::Plane {
@@ -237,5 +269,5 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_free(globals: *mut AdumbraBatchGlobals) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(globals, |globals| &globals.inside) });
+    guard(|| unsafe { free_locked_handle(arg!(globals)) });
 }

@@ -1,8 +1,9 @@
 //! Options of batch evaluators: tier, width, limits, compilation.
 
+use crate::argument::{Argument, arg};
 use crate::guard::{Result, guard};
 use crate::options::{AdumbraLimits, from_number, read_limits};
-use crate::pointer::{self, borrow_out, read_optional_name};
+use crate::pointer::{borrow_out, read_name, read_optional_name, read_slice};
 use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
 use adumbra::batch::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
@@ -72,27 +73,36 @@ unsafe impl SizedStruct for AdumbraBatchOptions {
 pub(crate) unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
     let width = options.width as usize;
     if width > MAX_WIDTH {
-        return Err(AdumbraStatus::Size);
+        let what = format!("is {width}, and the greatest width is {MAX_WIDTH}");
+        return Err(arg!(options->width).error(AdumbraStatus::Size, what));
     }
     // SAFETY: the caller promises that the names are NULL or strings that end with NUL.
     let (limits, simd, uniform) = unsafe {
-        let names = pointer::read_slice(options.uniform, options.uniform_count)?.iter();
-        let names = names.map(|&name| Ok(pointer::read_name(name)?.to_owned()));
+        let uniform = arg!(options->uniform);
+        let names = read_slice(uniform, options.uniform_count)?
+            .iter()
+            .enumerate();
+        let names = names.map(|(at, &name)| Ok(read_name(uniform.element(at, name))?.to_owned()));
         (
-            read_limits(options.limits)?,
-            read_optional_name(options.simd)?,
+            read_limits(arg!(options->limits))?,
+            read_optional_name(arg!(options->simd))?,
             names.collect::<Result<_>>()?,
         )
     };
-    let named = |name| SimdLevel::from_name(name).ok_or(AdumbraStatus::Unavailable);
+    let named = |name| {
+        SimdLevel::from_name(name).ok_or_else(|| {
+            let what = format!("is `{name}`, which is no SIMD level");
+            arg!(options->simd).error(AdumbraStatus::Unavailable, what)
+        })
+    };
     Ok(BatchSetup {
         limits,
         width: (width > 0).then_some(width),
         simd: simd.map(named).transpose()?,
         uniform,
-        tier: tier(options.tier)?,
+        tier: tier(arg!(options->tier))?,
         tier_up: TierUp {
-            when: from_number(&WHEN, options.compile_when)?,
+            when: from_number(&WHEN, arg!(options->compile_when))?,
             after: match options.compile_after {
                 0 => HOT_POINTS,
                 after => after,
@@ -108,7 +118,7 @@ const WHEN: [CompileWhen; 3] = [
     CompileWhen::Never,
 ];
 
-fn tier(number: u32) -> Result<Tier> {
+fn tier(number: Argument<u32>) -> Result<Tier> {
     from_number(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
 }
 
@@ -122,8 +132,8 @@ pub unsafe extern "C" fn adumbra_tier_is_available(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let available = unsafe { borrow_out(available)? };
-        available.write(self::tier(tier)?.is_available().into());
+        let available = unsafe { borrow_out(arg!(available))? };
+        available.write(self::tier(arg!(tier))?.is_available().into());
         Ok(())
     })
 }

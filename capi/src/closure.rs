@@ -1,12 +1,12 @@
 //! Nodes, arguments and leaves of closure trees, shared by evaluators of points and of batches.
 
+use crate::argument::Argument;
 use crate::guard::Result;
 use crate::options::{AdumbraFormat, report_format};
-use crate::pointer::{PlainOldData, fill_buffer, fill_buffer_from, fill_string};
+use crate::pointer::{Buffer, PlainOldData};
 use crate::sized_struct::{SizedOut, SizedStruct};
 use crate::status::AdumbraStatus;
 use adumbra::closure::{Closure, ClosureView};
-use std::ffi::c_char;
 
 /// The kind of a node of a closure tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,24 +71,18 @@ pub struct AdumbraLeaf {
 // SAFETY: numbers and a pointer, of which any bits are one.
 unsafe impl PlainOldData for AdumbraLeaf {}
 
-/// # Safety
-/// As for [`fill_buffer_from`].
-pub(crate) unsafe fn fill_leaves(
-    view: ClosureView<'_>,
-    weights: &mut Vec<[f32; 3]>,
-    to: *mut AdumbraLeaf,
-    capacity: usize,
-    needed: *mut usize,
-) -> Result {
-    let leaves = view.leaves(weights).map(|(weight, leaf)| AdumbraLeaf {
+/// The leaves of a closure tree as C reads them.
+pub(crate) fn leaves<'a>(
+    view: ClosureView<'a>,
+    weights: &'a mut Vec<[f32; 3]>,
+) -> impl Iterator<Item = AdumbraLeaf> + Clone + 'a {
+    view.leaves(weights).map(|(weight, leaf)| AdumbraLeaf {
         weight,
         shape: leaf.shape() as u32,
         arguments: leaf.words().as_ptr(),
         count: leaf.words().len() as u32,
         number: leaf.number(),
-    });
-    // SAFETY: the caller promises that `to` and `needed` may be written.
-    unsafe { fill_buffer_from(leaves, to, capacity, needed) }
+    })
 }
 
 pub(crate) fn fill_closure(view: ClosureView<'_>, to: SizedOut<AdumbraClosure>) {
@@ -130,35 +124,28 @@ pub(crate) fn fill_closure(view: ClosureView<'_>, to: SizedOut<AdumbraClosure>) 
     });
 }
 
-/// # Safety
-/// As for [`fill_buffer`].
-pub(crate) unsafe fn read_arguments(
+/// The arguments of a leaf, the closure of that number.
+pub(crate) fn read_arguments(
     view: ClosureView<'_>,
-    words: *mut u32,
-    capacity: usize,
-    needed: *mut usize,
+    number: Argument<u32>,
+    buffer: Buffer<'_, u32>,
 ) -> Result {
     let Some(Closure::Leaf(leaf)) = view.closure() else {
-        return Err(AdumbraStatus::WrongType);
+        let what = format!("is {}, which is no leaf", number.value);
+        return Err(number.error(AdumbraStatus::WrongType, what));
     };
-    // SAFETY: the caller promises that `to` and `needed` may be written.
-    unsafe { fill_buffer(leaf.words(), words, capacity, needed) }
+    buffer.fill(leaf.words().iter().copied())
 }
 
-/// # Safety
-/// As for [`fill_string`].
-pub(crate) unsafe fn render_closure(
+/// A closure tree as a string.
+pub(crate) fn render_closure(
     view: ClosureView<'_>,
-    format: u32,
-    buffer: *mut c_char,
-    capacity: usize,
-    needed: *mut usize,
+    format: Argument<u32>,
+    buffer: Buffer<'_, u8>,
 ) -> Result {
-    let text = match self::report_format(format)? {
+    let text = match report_format(format)? {
         AdumbraFormat::Text => view.text(),
         AdumbraFormat::Json => view.json(),
     };
-    let text = text.map_err(|_| AdumbraStatus::Size)?;
-    // SAFETY: the caller promises that `buffer` and `needed` may be written.
-    unsafe { fill_string(text, buffer, capacity, needed) }
+    buffer.fill_string(&text.map_err(|_| AdumbraStatus::Size)?)
 }

@@ -1,6 +1,7 @@
 //! The closures that a host knows.
 
-use crate::guard::{Result, guard, lock_blocking};
+use crate::argument::arg;
+use crate::guard::{Locked, Result, guard, lock_blocking};
 use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_slice, store_handle};
 use crate::status::AdumbraStatus;
 use crate::variable::type_from_number;
@@ -18,9 +19,17 @@ pub struct AdumbraClosures {
     registry: Mutex<ClosureRegistry>,
 }
 
+impl Locked for AdumbraClosures {
+    type State = ClosureRegistry;
+
+    fn lock(&self) -> &Mutex<ClosureRegistry> {
+        &self.registry
+    }
+}
+
 impl AdumbraClosures {
     pub(crate) fn get(&self) -> Result<ClosureRegistry> {
-        Ok(lock_blocking(&self.registry)?.clone())
+        Ok(lock_blocking(self)?.clone())
     }
 }
 
@@ -31,7 +40,7 @@ pub unsafe extern "C" fn adumbra_closures_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { out_handle(closures)? };
+        let to = unsafe { out_handle(arg!(closures))? };
         let registry = Mutex::default();
         store_handle(to, AdumbraClosures { registry });
         Ok(())
@@ -51,27 +60,33 @@ pub unsafe extern "C" fn adumbra_closures_add(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (closures, name, names, types) = unsafe {
-            let names = read_slice(parameter_names, parameters)?.iter();
             (
-                borrow(closures)?,
-                self::read_name(name)?,
-                names.map(|&text| self::read_name(text)),
-                read_slice(parameter_types, parameters)?,
+                borrow(arg!(closures))?,
+                read_name(arg!(name))?,
+                read_slice(arg!(parameter_names), parameters)?,
+                read_slice(arg!(parameter_types), parameters)?,
             )
         };
-        let given = names.zip(types);
-        let given: Vec<(&str, Type)> = given
-            .map(|(name, &ty)| Ok((name?, type_from_number(ty)?)))
-            .collect::<Result<_>>()?;
-        let mut registry = lock_blocking(&closures.registry)?;
+        let given = names.iter().zip(types).enumerate();
+        let given = given.map(|(at, (&name, &ty))| {
+            let name = arg!(parameter_names).element(at, name);
+            let ty = arg!(parameter_types).element(at, ty);
+            // SAFETY: the names are strings that end with NUL, by the contract of the crate.
+            Ok((unsafe { read_name(name)? }, type_from_number(ty)?))
+        });
+        let given: Vec<(&str, Type)> = given.collect::<Result<_>>()?;
+        let mut registry = lock_blocking(closures)?;
         *registry = registry
             .clone()
             .with(name, &given)
             .map_err(|error| match error {
-                RegistryError::Duplicate(_) | RegistryError::DuplicateParameter(_) => {
-                    AdumbraStatus::Duplicate
+                RegistryError::Duplicate(_) => arg!(name).unfit(AdumbraStatus::Duplicate, error),
+                RegistryError::DuplicateParameter(_) => {
+                    arg!(parameter_names).unfit(AdumbraStatus::Duplicate, error)
                 }
-                RegistryError::Type(_) | RegistryError::Unregistered(_) => AdumbraStatus::WrongType,
+                RegistryError::Type(_) | RegistryError::Unregistered(_) => {
+                    arg!(parameter_types).unfit(AdumbraStatus::WrongType, error)
+                }
             })?;
         Ok(())
     })
@@ -81,5 +96,5 @@ pub unsafe extern "C" fn adumbra_closures_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_closures_free(closures: *mut AdumbraClosures) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(closures, |closures| &closures.registry) });
+    guard(|| unsafe { free_locked_handle(arg!(closures)) });
 }

@@ -1,13 +1,14 @@
 //! The C functions that compile sources to a program or to diagnostics.
 
+use crate::argument::{Argument, arg};
 use crate::closures::AdumbraClosures;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
-use crate::guard::{Result, guard};
+use crate::guard::{Result, guard, lock_or_busy};
 use crate::layout::AdumbraLayout;
 use crate::options::from_number;
 use crate::pointer::{
-    self, borrow, free_handle, optional_out_handle, out_handle, read_name, read_optional_name,
-    store_handle,
+    borrow, borrow_optional, free_handle, optional_out_handle, out_handle, read_name,
+    read_optional_name, read_string, store_handle,
 };
 use crate::program::AdumbraProgram;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
@@ -80,13 +81,13 @@ pub struct AdumbraCompiler {
 }
 
 /// A flag, 0 or 1.
-fn flag(number: u32) -> Result<bool> {
+fn flag(number: Argument<u32>) -> Result<bool> {
     from_number(&[false, true], number)
 }
 
 /// # Safety
-/// The caller promises that the names of `given` are NULL or strings that end with NUL.
-unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
+/// The caller promises that the names are NULL or strings that end with NUL.
+unsafe fn compile_options(options: &AdumbraCompilerOptions) -> Result<Options> {
     let derivatives = [
         Derivatives::Dual,
         Derivatives::Off,
@@ -97,16 +98,16 @@ unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
         Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
     ];
     // SAFETY: the caller promises that the names are NULL or strings that end with NUL.
-    let shader = unsafe { read_optional_name(given.shader)? };
+    let shader = unsafe { read_optional_name(arg!(options->shader))? };
     Ok(Options {
         shader: shader.map(str::to_owned),
-        derivatives: from_number(&derivatives, given.derivatives)?,
+        derivatives: from_number(&derivatives, arg!(options->derivatives))?,
         at_divergence: from_number(
             &[AtDivergence::Refuse, AtDivergence::Flatten],
-            given.at_divergence,
+            arg!(options->at_divergence),
         )?,
-        merge_demand: flag(given.merge_demand)?,
-        output_derivatives: flag(given.output_derivatives)?,
+        merge_demand: flag(arg!(options->merge_demand))?,
+        output_derivatives: flag(arg!(options->output_derivatives))?,
         ..Options::default()
     })
 }
@@ -122,11 +123,11 @@ pub unsafe extern "C" fn adumbra_compiler_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, layout, closures, options) = unsafe {
-            let to = out_handle(compiler)?;
-            let given = read_struct_or_default(options)?;
-            let layout = (!layout.is_null()).then(|| borrow(layout)).transpose()?;
-            let closures = (!given.closures.is_null()).then(|| borrow(given.closures));
-            (to, layout, closures.transpose()?, self::options(&given)?)
+            let to = out_handle(arg!(compiler))?;
+            let options = read_struct_or_default(arg!(options))?;
+            let layout = borrow_optional(arg!(layout))?;
+            let closures = borrow_optional(arg!(options->closures))?;
+            (to, layout, closures, compile_options(&options)?)
         };
         let layout = layout.map(AdumbraLayout::get).transpose()?;
         let mut compiler = Compiler::new(layout.unwrap_or_default()).with_options(options);
@@ -159,7 +160,7 @@ fn compile(
         }
         Err(found) => {
             store_diagnostics(to, found);
-            Err(AdumbraStatus::Refused)
+            Err(AdumbraStatus::Refused.into())
         }
     }
 }
@@ -176,10 +177,23 @@ pub unsafe extern "C" fn adumbra_compile(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, diagnostics, compiler, sources) = unsafe {
-            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
-            (program, diagnostics, borrow(compiler)?, borrow(sources)?)
+            let (program, diagnostics) = (
+                out_handle(arg!(program))?,
+                optional_out_handle(arg!(diagnostics))?,
+            );
+            (
+                program,
+                diagnostics,
+                borrow(arg!(compiler))?,
+                borrow(arg!(sources))?,
+            )
         };
-        compile(compiler, &sources.get()?, program, diagnostics)
+        compile(
+            compiler,
+            &lock_or_busy(arg!(sources))?.clone(),
+            program,
+            diagnostics,
+        )
     })
 }
 
@@ -197,13 +211,16 @@ pub unsafe extern "C" fn adumbra_compile_source(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, diagnostics, compiler, name, text) = unsafe {
-            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
+            let (program, diagnostics) = (
+                out_handle(arg!(program))?,
+                optional_out_handle(arg!(diagnostics))?,
+            );
             (
                 program,
                 diagnostics,
-                borrow(compiler)?,
-                self::read_name(name)?,
-                pointer::read_string(text, length)?,
+                borrow(arg!(compiler))?,
+                read_name(arg!(name))?,
+                read_string(arg!(text), length)?,
             )
         };
         compile(compiler, &Sources::new(name, text), program, diagnostics)
@@ -214,5 +231,5 @@ pub unsafe extern "C" fn adumbra_compile_source(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_compiler_free(compiler: *mut AdumbraCompiler) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_handle(compiler) });
+    guard(|| unsafe { free_handle(arg!(compiler)) });
 }

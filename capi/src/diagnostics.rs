@@ -1,8 +1,9 @@
 //! Errors, warnings and faults as data, as a report, and as JSON.
 
+use crate::argument::{Argument, arg};
 use crate::guard::{Result, guard};
 use crate::options::{AdumbraFormat, report_format};
-use crate::pointer::{borrow, borrow_out, fill_string, free_handle, store_handle};
+use crate::pointer::{borrow, borrow_out, free_handle, out_buffer, store_handle};
 use crate::sized_struct::{self, SizedStruct};
 use crate::status::AdumbraStatus;
 use crate::variable::c_string;
@@ -93,9 +94,11 @@ impl AdumbraDiagnostics {
         })
     }
 
-    fn diagnostic(&self, index: usize) -> Result<AdumbraDiagnostic> {
-        let found = self.found.diagnostics.get(index);
-        let (found, strings) = (found.ok_or(AdumbraStatus::Index)?, &self.strings()[index]);
+    fn diagnostic(&self, index: Argument<usize>) -> Result<AdumbraDiagnostic> {
+        let all = &self.found.diagnostics;
+        let found = all.get(index.value);
+        let found = found.ok_or_else(|| index.beyond(all.len(), "diagnostics"))?;
+        let strings = &self.strings()[index.value];
         let file = self.found.sources.get(found.span.file);
         let file = file.filter(|file| found.span.end as usize <= file.text().len());
         let place = file.map(|file| file.line_column(found.span.start));
@@ -175,7 +178,8 @@ pub unsafe extern "C" fn adumbra_diagnostics_count(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (diagnostics, count) = unsafe { (borrow(diagnostics)?, borrow_out(count)?) };
+        let (diagnostics, count) =
+            unsafe { (borrow(arg!(diagnostics))?, borrow_out(arg!(count))?) };
         count.write(diagnostics.found.diagnostics.len());
         Ok(())
     })
@@ -190,9 +194,13 @@ pub unsafe extern "C" fn adumbra_diagnostics_get(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (diagnostics, diagnostic) =
-            unsafe { (borrow(diagnostics)?, sized_struct::out_struct(diagnostic)?) };
-        diagnostic.write(diagnostics.diagnostic(index)?);
+        let (diagnostics, diagnostic) = unsafe {
+            (
+                borrow(arg!(diagnostics))?,
+                sized_struct::out_struct(arg!(diagnostic))?,
+            )
+        };
+        diagnostic.write(diagnostics.diagnostic(arg!(index))?);
         Ok(())
     })
 }
@@ -210,10 +218,14 @@ pub unsafe extern "C" fn adumbra_diagnostics_render(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let diagnostics = unsafe { borrow(diagnostics)? };
-        let text = diagnostics.text(self::report_format(format)?);
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { fill_string(text, buffer, capacity, needed) }
+        let (diagnostics, buffer) = unsafe {
+            (
+                borrow(arg!(diagnostics))?,
+                out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let text = diagnostics.text(report_format(arg!(format))?);
+        buffer.fill_string(&text)
     })
 }
 
@@ -221,5 +233,5 @@ pub unsafe extern "C" fn adumbra_diagnostics_render(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_diagnostics_free(diagnostics: *mut AdumbraDiagnostics) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_handle(diagnostics) });
+    guard(|| unsafe { free_handle(arg!(diagnostics)) });
 }

@@ -1,10 +1,11 @@
 //! The C functions that evaluate single points.
 
+use crate::argument::{Argument, arg};
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
-use crate::guard::{Result, guard, lock_or_busy};
+use crate::guard::{Locked, Result, guard, lock_or_busy};
 use crate::host::{
-    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, texel,
+    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, read_texel,
 };
 use crate::instance::AdumbraInstance;
 use crate::options::{
@@ -12,8 +13,8 @@ use crate::options::{
 };
 use crate::parked::{AdumbraParkedPoint, store_parked};
 use crate::pointer::{
-    borrow, borrow_optional_out, borrow_out, free_handle, free_locked_handle, out_handle,
-    out_slice, read_slice, read_words, store_handle,
+    borrow, borrow_optional_out, borrow_out, free_handle, free_locked_handle, out_buffer,
+    out_handle, out_slice, read_slice, read_words, store_handle,
 };
 use crate::sized_struct::{self, SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
@@ -64,8 +65,16 @@ pub struct AdumbraEvaluator {
     inside: Mutex<Inside>,
 }
 
+impl Locked for AdumbraEvaluator {
+    type State = Inside;
+
+    fn lock(&self) -> &Mutex<Inside> {
+        &self.inside
+    }
+}
+
 #[derive(Debug)]
-struct Inside {
+pub(crate) struct Inside {
     evaluator: Evaluator,
     program: Arc<Program>,
     /// The globals of a point, or of a quad.
@@ -78,19 +87,34 @@ struct Inside {
 
 impl Inside {
     /// Copies the globals of one point.
-    fn set_globals(&mut self, at: usize, words: &[u32]) -> Result {
-        let globals = self.globals[at].words_mut();
-        if globals.len() != words.len() {
-            return Err(AdumbraStatus::WrongGlobals);
+    ///
+    /// # Safety
+    /// As for [`read_words`], of `bytes` bytes.
+    unsafe fn set_globals(
+        &mut self,
+        at: usize,
+        globals: Argument<*const c_void>,
+        bytes: Argument<usize>,
+    ) -> Result {
+        let to = self.globals[at].words_mut();
+        // SAFETY: the caller promises that the globals may be read; words do not reach further.
+        let words = unsafe { read_words(globals, bytes.value / 4)? };
+        if bytes.value != size_of_val(to) {
+            let needed = size_of_val(to);
+            let what = format!(
+                "is {}, and the program's globals have {needed}",
+                bytes.value
+            );
+            return Err(bytes.error(AdumbraStatus::WrongGlobals, what));
         }
-        globals.copy_from_slice(words);
+        to.copy_from_slice(words);
         Ok(())
     }
 
     fn check_quads(&self) -> Result {
         match self.program.quad() {
             Some(_) => Ok(()),
-            None => Err(AdumbraStatus::Quads),
+            None => Err(AdumbraStatus::Quads.into()),
         }
     }
 }
@@ -105,18 +129,6 @@ pub(crate) fn store_outcome(
     }
 }
 
-/// The words of `bytes` bytes of globals.
-///
-/// # Safety
-/// As for [`read_slice`].
-unsafe fn globals_of<'a>(globals: *const c_void, bytes: usize) -> Result<&'a [u32]> {
-    if !bytes.is_multiple_of(4) {
-        return Err(AdumbraStatus::WrongGlobals);
-    }
-    // SAFETY: the caller promises that the globals may be read; the length was checked.
-    unsafe { read_words(globals, bytes / 4) }
-}
-
 /// Makes an evaluator; `options` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_new(
@@ -127,8 +139,16 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, instance, options, limits) = unsafe {
-            let (to, options) = (out_handle(evaluator)?, read_struct_or_default(options)?);
-            (to, borrow(instance)?, options, read_limits(options.limits)?)
+            let (to, options) = (
+                out_handle(arg!(evaluator))?,
+                read_struct_or_default(arg!(options))?,
+            );
+            (
+                to,
+                borrow(arg!(instance))?,
+                options,
+                read_limits(arg!(options->limits))?,
+            )
         };
         let engines = [
             Engine::Point,
@@ -137,10 +157,9 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             Engine::Native,
             Engine::Auto,
         ];
-        let engine = from_number(&engines, options.engine)?;
+        let engine = from_number(&engines, arg!(options->engine))?;
         let instance = instance.get()?;
-        let evaluator = Evaluator::with(&instance, engine, limits);
-        let evaluator = evaluator.map_err(|_| AdumbraStatus::Unavailable)?;
+        let evaluator = Evaluator::with(&instance, engine, limits)?;
         let program = instance.program().clone();
         let outputs = program.outputs().iter();
         let inside = Inside {
@@ -172,15 +191,19 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, globals, outcome) = unsafe {
-            let globals = globals_of(globals, bytes)?;
-            (borrow(evaluator)?, globals, borrow_optional_out(outcome)?)
+        let (evaluator, outcome) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                borrow_optional_out(arg!(outcome))?,
+            )
         };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
-        inside.set_globals(0, globals)?;
-        // SAFETY: `host` by the contract of the crate.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
+        // SAFETY: `globals` and `host` by the contract of the crate.
+        let mut host = unsafe {
+            inside.set_globals(0, arg!(globals), arg!(bytes))?;
+            Callbacks::new(arg!(host), &inside.program, &mut inside.columns)?
+        };
         let reached = inside.evaluator.evaluate(&inside.globals[0], &mut host);
         store_outcome(outcome, reached);
         Ok(())
@@ -202,29 +225,29 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, globals, helpers, outcome) = unsafe {
+        let (evaluator, points, helpers, outcome) = unsafe {
             let helpers = match helpers.is_null() {
                 true => &[0; 4],
-                false => read_slice(helpers, 4)?,
+                false => read_slice(arg!(helpers), 4)?,
             };
-            let globals = read_slice(globals, 4)?;
             (
-                borrow(evaluator)?,
-                globals,
+                borrow(arg!(evaluator))?,
+                read_slice(arg!(globals), 4)?,
                 helpers,
-                borrow_optional_out(outcome)?,
+                borrow_optional_out(arg!(outcome))?,
             )
         };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
         inside.check_quads()?;
-        for (at, &globals) in globals.iter().enumerate() {
+        for (at, &point) in points.iter().enumerate() {
+            let globals = arg!(globals).element(at, point);
             // SAFETY: each of the four addresses has `bytes` bytes, by the contract of the crate.
-            inside.set_globals(at, unsafe { globals_of(globals, bytes)? })?;
+            unsafe { inside.set_globals(at, globals, arg!(bytes))? };
         }
         let helpers = std::array::from_fn(|at| helpers[at] != 0);
         // SAFETY: `host` by the contract of the crate.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
+        let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
         let globals = inside.globals.each_ref();
         let reached = inside.evaluator.evaluate_quad(globals, helpers, &mut host);
         store_outcome(outcome, reached);
@@ -242,9 +265,14 @@ pub unsafe extern "C" fn adumbra_evaluator_select(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, outcome) = unsafe { (borrow(evaluator)?, borrow_optional_out(outcome)?) };
-        let corner = self::corner_from_number(corner)?;
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, outcome) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                borrow_optional_out(arg!(outcome))?,
+            )
+        };
+        let corner = corner_from_number(arg!(corner))?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         inside.check_quads()?;
         store_outcome(outcome, inside.evaluator.show(corner));
         Ok(())
@@ -264,12 +292,20 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (borrow(evaluator)?, out_slice::<u32>(to.cast(), count)?) };
-        let part = self::part_from_number(part)? as usize;
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, to) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_slice::<u32>(arg!(to).cast(), count)?,
+            )
+        };
+        let part = part_from_number(arg!(part))? as usize;
+        let inside = lock_or_busy(arg!(evaluator))?;
         let end = first.checked_add(count);
         if end.is_none_or(|end| end > inside.scalars) {
-            return Err(AdumbraStatus::Index);
+            let scalars = inside.scalars;
+            let what =
+                format!("is {first}, and there are not {count} of {scalars} scalars from there on");
+            return Err(arg!(first).error(AdumbraStatus::Index, what));
         }
         let words = &inside.evaluator.words()[3 * first..];
         for (to, words) in to.iter_mut().zip(words.chunks_exact(3)) {
@@ -287,8 +323,8 @@ pub unsafe extern "C" fn adumbra_evaluator_fault_count(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, count) = unsafe { (borrow(evaluator)?, borrow_out(count)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, count) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(count))?) };
+        let inside = lock_or_busy(arg!(evaluator))?;
         count.write(inside.evaluator.faults().iter().count());
         Ok(())
     })
@@ -302,8 +338,8 @@ pub unsafe extern "C" fn adumbra_evaluator_faults(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(diagnostics)?, borrow(evaluator)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (to, evaluator) = unsafe { (out_handle(arg!(diagnostics))?, borrow(arg!(evaluator))?) };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let found = fault_diagnostics(inside.evaluator.faults(), &inside.program);
         store_diagnostics(Some(to), found);
         Ok(())
@@ -319,8 +355,13 @@ pub unsafe extern "C" fn adumbra_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(closure)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, to) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                sized_struct::out_struct(arg!(closure))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         closure::fill_closure(inside.evaluator.numbered_closure(number), to);
         Ok(())
     })
@@ -338,11 +379,15 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(to).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let leaf = inside.evaluator.numbered_closure(number);
-        // SAFETY: `to` and `needed` by the contract of the crate.
-        unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
+        closure::read_arguments(leaf, arg!(number), buffer)
     })
 }
 
@@ -359,12 +404,16 @@ pub unsafe extern "C" fn adumbra_evaluator_leaves(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(leaves), capacity, arg!(needed))?,
+            )
+        };
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
         let tree = inside.evaluator.numbered_closure(number);
-        // SAFETY: `leaves` and `needed` by the contract of the crate.
-        unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
+        buffer.fill(closure::leaves(tree, &mut inside.weights))
     })
 }
 
@@ -383,11 +432,15 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_render(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { borrow(evaluator)? };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, buffer) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let tree = inside.evaluator.numbered_closure(number);
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
+        closure::render_closure(tree, arg!(format), buffer)
     })
 }
 
@@ -399,8 +452,13 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(request)?) };
-        let inside = lock_or_busy(&evaluator.inside)?;
+        let (evaluator, to) = unsafe {
+            (
+                borrow(arg!(evaluator))?,
+                sized_struct::out_struct(arg!(request))?,
+            )
+        };
+        let inside = lock_or_busy(arg!(evaluator))?;
         let asked = inside.evaluator.request();
         let asked = asked.ok_or(AdumbraStatus::NotSuspended)?;
         to.write(AdumbraSampleRequest::new(asked, 0, false));
@@ -421,18 +479,18 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
         // SAFETY: the contract of the crate.
         let (evaluator, texel, outcome) = unsafe {
             (
-                borrow(evaluator)?,
-                self::texel(texel)?,
-                borrow_optional_out(outcome)?,
+                borrow(arg!(evaluator))?,
+                read_texel(arg!(texel))?,
+                borrow_optional_out(arg!(outcome))?,
             )
         };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
         if inside.evaluator.request().is_none() {
-            return Err(AdumbraStatus::NotSuspended);
+            return Err(AdumbraStatus::NotSuspended.into());
         }
         // SAFETY: `host` by the contract of the crate.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
+        let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
         store_outcome(outcome, inside.evaluator.answer(texel, &mut host));
         Ok(())
     })
@@ -446,10 +504,10 @@ pub unsafe extern "C" fn adumbra_evaluator_park(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(parked)?, borrow(evaluator)?) };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let (to, evaluator) = unsafe { (out_handle(arg!(parked))?, borrow(arg!(evaluator))?) };
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         if inside.evaluator.request().is_none() {
-            return Err(AdumbraStatus::NotSuspended);
+            return Err(AdumbraStatus::NotSuspended.into());
         }
         store_parked(inside.evaluator.park(), to)
     })
@@ -469,31 +527,32 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (evaluator, point, texel, outcome) = unsafe {
-            let (evaluator, parked) = (borrow(evaluator)?, borrow(parked)?);
+            let (evaluator, parked) = (borrow(arg!(evaluator))?, borrow(arg!(parked))?);
             (
                 evaluator,
                 parked,
-                self::texel(texel)?,
-                borrow_optional_out(outcome)?,
+                read_texel(arg!(texel))?,
+                borrow_optional_out(arg!(outcome))?,
             )
         };
-        let mut inside = lock_or_busy(&evaluator.inside)?;
+        let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
         // SAFETY: `host` by the contract of the crate.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
-        let mut place = lock_or_busy(&point.point)?;
+        let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
+        let mut place = lock_or_busy(arg!(parked).with(point))?;
         let point = place.take().ok_or(AdumbraStatus::NotSuspended)?;
         match inside.evaluator.resume(point, texel, &mut host) {
             Ok(reached) => store_outcome(outcome, reached),
             Err(ResumeError(point)) => {
                 *place = Some(point);
-                return Err(AdumbraStatus::WrongEvaluator);
+                let what = "is of another instance, engine or limits than the evaluator";
+                return Err(arg!(parked).error(AdumbraStatus::WrongEvaluator, what));
             }
         }
         drop(place);
         // SAFETY: `parked` came from this library by the contract of the crate; its lock is open
         // again, and no reference to it is left.
-        unsafe { free_handle(parked) }
+        unsafe { free_handle(arg!(parked)) }
     })
 }
 
@@ -505,8 +564,8 @@ pub unsafe extern "C" fn adumbra_evaluator_memory(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, bytes) = unsafe { (borrow(evaluator)?, borrow_out(bytes)?) };
-        bytes.write(lock_or_busy(&evaluator.inside)?.evaluator.memory());
+        let (evaluator, bytes) = unsafe { (borrow(arg!(evaluator))?, borrow_out(arg!(bytes))?) };
+        bytes.write(lock_or_busy(arg!(evaluator))?.evaluator.memory());
         Ok(())
     })
 }
@@ -515,5 +574,5 @@ pub unsafe extern "C" fn adumbra_evaluator_memory(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_free(evaluator: *mut AdumbraEvaluator) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(evaluator, |evaluator| &evaluator.inside) });
+    guard(|| unsafe { free_locked_handle(arg!(evaluator)) });
 }

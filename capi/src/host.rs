@@ -1,8 +1,9 @@
 //! The host's callbacks: textures, messages, cancellation.
 
+use crate::argument::Argument;
 use crate::guard::Result;
+use crate::pointer::read_slice;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
-use crate::status::AdumbraStatus;
 use adumbra::{Host, Outcome, Program, SampleRequest, Sampled, host::MessageId};
 use std::ffi::{c_char, c_void};
 use std::ptr::null;
@@ -224,7 +225,7 @@ impl<'a> Callbacks<'a> {
     /// As for [`read_struct_or_default`]; the callbacks are functions of the types that the struct
     /// says, and return.
     pub(crate) unsafe fn new(
-        host: *const AdumbraHost,
+        host: Argument<*const AdumbraHost>,
         program: &'a Program,
         columns: &'a mut RequestColumns,
     ) -> Result<Callbacks<'a>> {
@@ -337,9 +338,9 @@ impl Host for Callbacks<'_> {
 /// The texel that a caller brings for a point that waited.
 ///
 /// # Safety
-/// As for [`read_slice`](crate::pointer::read_slice), of four numbers.
-pub(crate) unsafe fn texel(pointer: *const f32) -> Result<[f32; 4]> {
+/// As for [`read_slice`], of four numbers.
+pub(crate) unsafe fn read_texel(argument: Argument<*const f32>) -> Result<[f32; 4]> {
     // SAFETY: the caller promises four numbers there.
-    let values = unsafe { crate::pointer::read_slice(pointer, 4)? };
-    values.try_into().map_err(|_| AdumbraStatus::Size)
+    let values = unsafe { read_slice(argument, 4)? };
+    Ok(std::array::from_fn(|channel| values[channel]))
 }

@@ -1,6 +1,7 @@
 //! Instances: a program with values for its parameters.
 
-use crate::guard::{Result, guard, lock_blocking};
+use crate::argument::arg;
+use crate::guard::{Locked, Result, guard, lock_blocking};
 use crate::options::from_number;
 use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_words, store_handle};
 use crate::program::AdumbraProgram;
@@ -20,9 +21,17 @@ pub struct AdumbraInstance {
     instance: Mutex<Instance>,
 }
 
+impl Locked for AdumbraInstance {
+    type State = Instance;
+
+    fn lock(&self) -> &Mutex<Instance> {
+        &self.instance
+    }
+}
+
 impl AdumbraInstance {
     pub(crate) fn get(&self) -> Result<Instance> {
-        Ok(lock_blocking(&self.instance)?.clone())
+        Ok(lock_blocking(self)?.clone())
     }
 }
 
@@ -34,7 +43,7 @@ pub unsafe extern "C" fn adumbra_instance_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (out_handle(instance)?, borrow(program)?) };
+        let (to, program) = unsafe { (out_handle(arg!(instance))?, borrow(arg!(program))?) };
         let instance = Mutex::new(Instance::new(&program.program));
         store_handle(to, AdumbraInstance { instance });
         Ok(())
@@ -55,33 +64,46 @@ pub unsafe extern "C" fn adumbra_instance_set(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (instance, path, words) = unsafe {
-            let words = read_words(values, count)?;
-            (borrow(instance)?, read_name(path)?, words)
+            let words = read_words(arg!(values), count)?;
+            (borrow(arg!(instance))?, read_name(arg!(path))?, words)
         };
         let scalars = [Scalar::Bool, Scalar::I32, Scalar::U32, Scalar::F32];
         // `ADUMBRA_TYPE_FLOAT3` is a type, but no scalar's.
-        let scalar = from_number(&scalars, scalar).map_err(|unknown| match scalar {
-            0..=LAST_TYPE => AdumbraStatus::WrongType,
+        let named = from_number(&scalars, arg!(scalar)).map_err(|unknown| match scalar {
+            0..=LAST_TYPE => {
+                let what = format!("is {scalar}, which is no type of scalars");
+                arg!(scalar).error(AdumbraStatus::WrongType, what)
+            }
             _ => unknown,
         })?;
-        let mut instance = lock_blocking(&instance.instance)?;
+        let mut instance = lock_blocking(instance)?;
         let program = instance.program().clone();
-        let (_, ty) = program.find_input(path).ok_or(AdumbraStatus::UnknownName)?;
+        let (_, ty) = program
+            .find_input(path)
+            .ok_or_else(|| arg!(path).unknown(path, "parameter"))?;
+        let wrong_type = || {
+            let what = format!("is {scalar}, and not all of `{ty}` is of that type");
+            arg!(scalar).error(AdumbraStatus::WrongType, what)
+        };
         let mut is_all_of_it = true;
-        ty.for_each_scalar(&mut |has| is_all_of_it &= has == scalar);
+        ty.for_each_scalar(&mut |has| is_all_of_it &= has == named);
         if !is_all_of_it {
-            return Err(AdumbraStatus::WrongType);
+            return Err(wrong_type());
         }
         if count != ty.scalar_count() {
-            return Err(AdumbraStatus::Size);
+            let what = format!(
+                "is {count}, and the parameter has {} scalars",
+                ty.scalar_count()
+            );
+            return Err(arg!(count).error(AdumbraStatus::Size, what));
         }
-        let words = words.iter().map(|&word| match scalar {
+        let words = words.iter().map(|&word| match named {
             Scalar::Bool => u32::from(word != 0),
             _ => word,
         });
         let words: Vec<u32> = words.collect();
         let set = instance.set_view(path, ValueView::new(ty, &words));
-        set.map_err(|_| AdumbraStatus::WrongType)
+        set.map_err(|_| wrong_type())
     })
 }
 
@@ -89,5 +111,5 @@ pub unsafe extern "C" fn adumbra_instance_set(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_instance_free(instance: *mut AdumbraInstance) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(instance, |instance| &instance.instance) });
+    guard(|| unsafe { free_locked_handle(arg!(instance)) });
 }

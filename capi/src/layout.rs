@@ -1,9 +1,10 @@
 //! The globals that a host has.
 
+use crate::argument::arg;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
-use crate::guard::{Result, guard, lock_blocking};
+use crate::guard::{Locked, Result, guard, lock_blocking};
 use crate::pointer::{
-    PlainOldData, borrow, borrow_out, fill_string, free_locked_handle, optional_out_handle,
+    PlainOldData, borrow, borrow_out, free_locked_handle, optional_out_handle, out_buffer,
     out_handle, read_name, read_slice, store_handle,
 };
 use crate::program::AdumbraProgram;
@@ -26,6 +27,14 @@ pub struct AdumbraLayout {
     layout: Mutex<GlobalsLayout>,
 }
 
+impl Locked for AdumbraLayout {
+    type State = GlobalsLayout;
+
+    fn lock(&self) -> &Mutex<GlobalsLayout> {
+        &self.layout
+    }
+}
+
 /// A member of a host's struct of globals, to be compared with a layout: `{"uv",
 /// ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. Lists hold this struct element by element, so
 /// it never grows.
@@ -45,7 +54,7 @@ unsafe impl PlainOldData for AdumbraMember {}
 
 impl AdumbraLayout {
     pub(crate) fn get(&self) -> Result<GlobalsLayout> {
-        Ok(lock_blocking(&self.layout)?.clone())
+        Ok(lock_blocking(self)?.clone())
     }
 }
 
@@ -54,7 +63,7 @@ impl AdumbraLayout {
 pub unsafe extern "C" fn adumbra_layout_new(layout: *mut *mut AdumbraLayout) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { out_handle(layout)? };
+        let to = unsafe { out_handle(arg!(layout))? };
         let layout = Mutex::default();
         store_handle(to, AdumbraLayout { layout });
         Ok(())
@@ -67,7 +76,7 @@ pub unsafe extern "C" fn adumbra_layout_new(layout: *mut *mut AdumbraLayout) -> 
 pub unsafe extern "C" fn adumbra_layout_new_hit(layout: *mut *mut AdumbraLayout) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { out_handle(layout)? };
+        let to = unsafe { out_handle(arg!(layout))? };
         let layout = Mutex::new(GlobalsLayout::hit());
         store_handle(to, AdumbraLayout { layout });
         Ok(())
@@ -84,12 +93,12 @@ pub unsafe extern "C" fn adumbra_layout_add(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
-        let ty = type_from_number(r#type)?;
-        let mut layout = lock_blocking(&layout.layout)?;
+        let (layout, name) = unsafe { (borrow(arg!(layout))?, read_name(arg!(name))?) };
+        let ty = type_from_number(arg!(r#type))?;
+        let mut layout = lock_blocking(layout)?;
         *layout = layout.clone().with(name, ty).map_err(|error| match error {
-            LayoutError::Duplicate(_) => AdumbraStatus::Duplicate,
-            LayoutError::Type(_) => AdumbraStatus::WrongType,
+            LayoutError::Duplicate(_) => arg!(name).unfit(AdumbraStatus::Duplicate, error),
+            LayoutError::Type(_) => arg!(r#type).unfit(AdumbraStatus::WrongType, error),
         })?;
         Ok(())
     })
@@ -104,10 +113,10 @@ pub unsafe extern "C" fn adumbra_layout_shadowless(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
-        let mut layout = lock_blocking(&layout.layout)?;
+        let (layout, name) = unsafe { (borrow(arg!(layout))?, read_name(arg!(name))?) };
+        let mut layout = lock_blocking(layout)?;
         let said = layout.clone().shadowless(name);
-        *layout = said.map_err(|_| AdumbraStatus::UnknownName)?;
+        *layout = said.map_err(|_| arg!(name).unknown(name, "global"))?;
         Ok(())
     })
 }
@@ -120,7 +129,7 @@ pub unsafe extern "C" fn adumbra_layout_bytes(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, bytes) = unsafe { (borrow(layout)?, borrow_out(bytes)?) };
+        let (layout, bytes) = unsafe { (borrow(arg!(layout))?, borrow_out(arg!(bytes))?) };
         bytes.write(layout.get()?.size());
         Ok(())
     })
@@ -139,19 +148,22 @@ pub unsafe extern "C" fn adumbra_layout_check(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (diagnostics, layout, members) = unsafe {
-            let diagnostics = optional_out_handle(diagnostics)?;
-            (diagnostics, borrow(layout)?, read_slice(members, count)?)
+        let (diagnostics, layout, array) = unsafe {
+            let diagnostics = optional_out_handle(arg!(diagnostics))?;
+            (
+                diagnostics,
+                borrow(arg!(layout))?,
+                read_slice(arg!(members), count)?,
+            )
         };
-        let given = members.iter().map(|member| {
+        let given = array.iter().enumerate().map(|(at, member)| {
+            let name = arg!(members).element(at, ()).field(".name", member.name);
+            let ty = arg!(members).element(at, ()).field(".type", member.r#type);
             // SAFETY: the names are strings that end with NUL, by the contract of the crate.
-            Ok((
-                unsafe { read_name(member.name)? },
-                type_from_number(member.r#type)?,
-            ))
+            Ok((unsafe { read_name(name)? }, type_from_number(ty)?))
         });
         let given: Vec<(&str, Type)> = given.collect::<Result<_>>()?;
-        let given = given.iter().zip(members);
+        let given = given.iter().zip(array);
         let given = given.map(|((name, ty), member)| HostMember {
             name,
             ty,
@@ -160,7 +172,8 @@ pub unsafe extern "C" fn adumbra_layout_check(
         let given: Vec<HostMember<'_>> = given.collect();
         layout.get()?.check(&given, bytes).map_err(|found| {
             store_diagnostics(diagnostics, found);
-            AdumbraStatus::WrongGlobals
+            let what = "differs from the globals; the diagnostics say how";
+            arg!(members).error(AdumbraStatus::WrongGlobals, what)
         })
     })
 }
@@ -178,15 +191,17 @@ pub unsafe extern "C" fn adumbra_layout_closest(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
+        let (layout, name, buffer) = unsafe {
+            let buffer = out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?;
+            (borrow(arg!(layout))?, read_name(arg!(name))?, buffer)
+        };
         let layout = layout.get()?;
         let meant = match layout.member(name) {
             Some(_) => Some(name),
             None => closest_name(name, layout.members().iter().map(|member| member.name())),
         };
-        let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { fill_string(meant.to_owned(), buffer, capacity, needed) }
+        let meant = meant.ok_or_else(|| arg!(name).unknown(name, "near global"))?;
+        buffer.fill_string(meant)
     })
 }
 
@@ -199,7 +214,7 @@ pub unsafe extern "C" fn adumbra_program_layout(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (out_handle(layout)?, borrow(program)?) };
+        let (to, program) = unsafe { (out_handle(arg!(layout))?, borrow(arg!(program))?) };
         let layout = Mutex::new(program.program.globals().clone());
         store_handle(to, AdumbraLayout { layout });
         Ok(())
@@ -210,5 +225,5 @@ pub unsafe extern "C" fn adumbra_program_layout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_free(layout: *mut AdumbraLayout) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(layout, |layout| &layout.layout) });
+    guard(|| unsafe { free_locked_handle(arg!(layout)) });
 }

@@ -5,11 +5,12 @@
 //!
 //! **Status.** A function returns an [`AdumbraStatus`] and writes results to the caller's pointers.
 //! If something is wrong, nothing was done, and a handle that was to be made is null. All functions
-//! that return a status, and those that free, go through [`guard`](guard::guard). No panic unwinds
-//! to the caller, and the caller's floating-point environment is saved and restored.
+//! that return a status, and those that free, go through [`guard`](guard::guard), which keeps the
+//! error, with the name of the argument, for [`adumbra_last_error`]. No panic unwinds to the
+//! caller, and the caller's floating-point environment is saved and restored.
 //!
-//! **Pointers.** Each pointer is checked before it is used ([`pointer`](mod@pointer)). Null and misaligned ones,
-//! and lengths that no memory has, are refused. The rest is the safety contract of all functions
+//! **Pointers.** Each pointer is checked before it is used ([`pointer`](mod@pointer)). Null and
+//! misaligned ones, and lengths that no memory has, are refused. The rest is the safety contract of all functions
 //! here. A pointer that is neither null nor misaligned points at memory of the type and the length
 //! that the function documents. No other thread writes that memory meanwhile, and results may be
 //! written to it. A handle was made by this library, and not freed yet. A string without a length
@@ -28,6 +29,7 @@
     reason = "the contract of all functions is the one in the head of the crate"
 )]
 
+mod argument;
 mod batch;
 mod batch_globals;
 mod batch_options;
@@ -35,6 +37,7 @@ mod closure;
 mod closures;
 mod compiler;
 mod diagnostics;
+mod error;
 mod evaluator;
 mod guard;
 mod host;
@@ -58,6 +61,7 @@ pub use closure::*;
 pub use closures::*;
 pub use compiler::*;
 pub use diagnostics::*;
+pub use error::*;
 pub use evaluator::*;
 pub use host::*;
 pub use instance::*;

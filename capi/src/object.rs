@@ -1,5 +1,6 @@
 //! The C function that opens shaders which were compiled ahead of time, and linked.
 
+use crate::argument::arg;
 use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
 use crate::pointer::{borrow, optional_out_handle, out_handle, store_handle};
@@ -26,8 +27,15 @@ pub unsafe extern "C" fn adumbra_program_from_object(
         // SAFETY: the contract of the crate; the header declares such shaders as constants of an
         // object file.
         let (program, diagnostics, shader) = unsafe {
-            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
-            (program, diagnostics, borrow(shader.cast::<ObjectShader>())?)
+            let (program, diagnostics) = (
+                out_handle(arg!(program))?,
+                optional_out_handle(arg!(diagnostics))?,
+            );
+            (
+                program,
+                diagnostics,
+                borrow(arg!(shader).cast::<ObjectShader>())?,
+            )
         };
         match Program::from_object(shader) {
             Ok(linked) => {
@@ -36,7 +44,7 @@ pub unsafe extern "C" fn adumbra_program_from_object(
             }
             Err(diagnostic) => {
                 store_diagnostics(diagnostics, bytecode_diagnostics(diagnostic));
-                Err(AdumbraStatus::Refused)
+                Err(AdumbraStatus::Refused.into())
             }
         }
     })

@@ -1,5 +1,6 @@
 //! Limits of points, and the checks of numbers of an enumeration.
 
+use crate::argument::Argument;
 use crate::guard::Result;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
@@ -68,28 +69,35 @@ pub struct AdumbraLimits {
 unsafe impl SizedStruct for AdumbraLimits {}
 
 /// The one of an enumeration that a number of the caller's names; they are numbered from 0.
-pub(crate) fn from_number<T: Copy>(all: &[T], number: u32) -> Result<T> {
-    let one = all.get(number as usize).copied();
-    one.ok_or(AdumbraStatus::InvalidValue)
+pub(crate) fn from_number<T: Copy>(all: &[T], number: Argument<u32>) -> Result<T> {
+    let one = all.get(number.value as usize).copied();
+    one.ok_or_else(|| {
+        let what = format!(
+            "is {}, which is not from 0 to {}",
+            number.value,
+            all.len() - 1
+        );
+        number.error(AdumbraStatus::InvalidValue, what)
+    })
 }
 
-pub(crate) fn part_from_number(number: u32) -> Result<Part> {
+pub(crate) fn part_from_number(number: Argument<u32>) -> Result<Part> {
     from_number(&Part::ALL, number)
 }
 
-pub(crate) fn corner_from_number(number: u32) -> Result<Corner> {
+pub(crate) fn corner_from_number(number: Argument<u32>) -> Result<Corner> {
     from_number(&Corner::ALL, number)
 }
 
-pub(crate) fn report_format(number: u32) -> Result<AdumbraFormat> {
+pub(crate) fn report_format(number: Argument<u32>) -> Result<AdumbraFormat> {
     from_number(&[AdumbraFormat::Text, AdumbraFormat::Json], number)
 }
 
 /// # Safety
 /// As for [`read_struct_or_default`].
-pub(crate) unsafe fn read_limits(pointer: *const AdumbraLimits) -> Result<Limits> {
-    // SAFETY: the caller promises that `pointer` is NULL or a struct of its size.
-    let given = unsafe { read_struct_or_default(pointer)? };
+pub(crate) unsafe fn read_limits(limits: Argument<*const AdumbraLimits>) -> Result<Limits> {
+    // SAFETY: the caller promises that `limits` is NULL or a struct of its size.
+    let given = unsafe { read_struct_or_default(limits)? };
     fn or<T: Default + PartialEq>(given: T, limit: T) -> T {
         if given == T::default() { limit } else { given }
     }

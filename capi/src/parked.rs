@@ -1,6 +1,7 @@
 //! Points that are suspended apart from any evaluator.
 
-use crate::guard::{Result, guard, lock_or_busy};
+use crate::argument::arg;
+use crate::guard::{Locked, Result, guard, lock_or_busy};
 use crate::host::AdumbraSampleRequest;
 use crate::pointer::{borrow, free_locked_handle, store_handle};
 use crate::sized_struct;
@@ -12,7 +13,15 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct AdumbraParkedPoint {
     /// `None` once it was resumed.
-    pub(crate) point: Mutex<Option<ParkedPoint>>,
+    point: Mutex<Option<ParkedPoint>>,
+}
+
+impl Locked for AdumbraParkedPoint {
+    type State = Option<ParkedPoint>;
+
+    fn lock(&self) -> &Mutex<Option<ParkedPoint>> {
+        &self.point
+    }
 }
 
 pub(crate) fn store_parked(
@@ -33,8 +42,13 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (parked, request) = unsafe { (borrow(parked)?, sized_struct::out_struct(request)?) };
-        let point = lock_or_busy(&parked.point)?;
+        let (parked, request) = unsafe {
+            (
+                borrow(arg!(parked))?,
+                sized_struct::out_struct(arg!(request))?,
+            )
+        };
+        let point = lock_or_busy(arg!(parked))?;
         let asked = point.as_ref().ok_or(AdumbraStatus::NotSuspended)?.request();
         request.write(AdumbraSampleRequest::new(asked, 0, false));
         Ok(())
@@ -45,5 +59,5 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_parked_point_free(parked: *mut AdumbraParkedPoint) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(parked, |parked| &parked.point) });
+    guard(|| unsafe { free_locked_handle(arg!(parked)) });
 }

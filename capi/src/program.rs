@@ -1,11 +1,12 @@
 //! Programs: interface, size, and serialised form.
 
+use crate::argument::arg;
 use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
 use crate::options::from_number;
 use crate::pointer::{
-    borrow, borrow_out, fill_buffer, fill_string, free_handle, optional_out_handle, out_handle,
-    read_name, read_slice, store_handle,
+    borrow, borrow_out, free_handle, optional_out_handle, out_buffer, out_handle, read_name,
+    read_slice, store_handle,
 };
 use crate::sized_struct::{self, SizedStruct};
 use crate::status::AdumbraStatus;
@@ -72,8 +73,8 @@ pub unsafe extern "C" fn adumbra_program_count(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, count) = unsafe { (borrow(program)?, borrow_out(count)?) };
-        let list = from_number(&LISTS, list)?;
+        let (program, count) = unsafe { (borrow(arg!(program))?, borrow_out(arg!(count))?) };
+        let list = from_number(&LISTS, arg!(list))?;
         count.write(program.interface().count(list));
         Ok(())
     })
@@ -89,10 +90,14 @@ pub unsafe extern "C" fn adumbra_program_variable(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) =
-            unsafe { (borrow(program)?, sized_struct::out_struct(variable)?) };
-        let list = from_number(&LISTS, list)?;
-        variable.write(program.interface().variable(list, index)?);
+        let (program, variable) = unsafe {
+            (
+                borrow(arg!(program))?,
+                sized_struct::out_struct(arg!(variable))?,
+            )
+        };
+        let list = from_number(&LISTS, arg!(list))?;
+        variable.write(program.interface().variable(list, arg!(index))?);
         Ok(())
     })
 }
@@ -109,11 +114,11 @@ pub unsafe extern "C" fn adumbra_program_find(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, path, variable) = unsafe {
-            let variable = sized_struct::out_struct(variable)?;
-            (borrow(program)?, read_name(path)?, variable)
+            let variable = sized_struct::out_struct(arg!(variable))?;
+            (borrow(arg!(program))?, read_name(arg!(path))?, variable)
         };
-        let (list, interface) = (from_number(&LISTS, list)?, program.interface());
-        variable.write(interface.find(&program.program, list, path)?);
+        let (list, interface) = (from_number(&LISTS, arg!(list))?, program.interface());
+        variable.write(interface.find(&program.program, list, arg!(path))?);
         Ok(())
     })
 }
@@ -133,12 +138,18 @@ pub unsafe extern "C" fn adumbra_program_closest(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, path) = unsafe { (borrow(program)?, read_name(path)?) };
-        let list = from_number(&LISTS, list)?;
-        let meant = program.interface().closest(&program.program, list, path);
-        let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { fill_string(meant, buffer, capacity, needed) }
+        let (program, path, buffer) = unsafe {
+            let buffer = out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?;
+            (borrow(arg!(program))?, read_name(arg!(path))?, buffer)
+        };
+        let list = from_number(&LISTS, arg!(list))?;
+        let meant = program
+            .interface()
+            .closest(&program.program, list, arg!(path));
+        let meant = meant.ok_or_else(|| {
+            arg!(path).error(AdumbraStatus::UnknownName, "is near no name of the list")
+        })?;
+        buffer.fill_string(&meant)
     })
 }
 
@@ -153,9 +164,13 @@ pub unsafe extern "C" fn adumbra_program_closure_parameter(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) =
-            unsafe { (borrow(program)?, sized_struct::out_struct(variable)?) };
-        variable.write(program.interface().argument(closure, index)?);
+        let (program, variable) = unsafe {
+            (
+                borrow(arg!(program))?,
+                sized_struct::out_struct(arg!(variable))?,
+            )
+        };
+        variable.write(program.interface().argument(arg!(closure), arg!(index))?);
         Ok(())
     })
 }
@@ -172,11 +187,15 @@ pub unsafe extern "C" fn adumbra_program_json(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let program = unsafe { borrow(program)? };
+        let (program, buffer) = unsafe {
+            (
+                borrow(arg!(program))?,
+                out_buffer(arg!(buffer).cast(), capacity, arg!(needed))?,
+            )
+        };
         let json = serde_json::to_string(&JsonInterface::new(&program.program));
         let json = json.expect("strings and numbers serialise");
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { fill_string(json, buffer, capacity, needed) }
+        buffer.fill_string(&json)
     })
 }
 
@@ -188,7 +207,12 @@ pub unsafe extern "C" fn adumbra_program_stats(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, to) = unsafe { (borrow(program)?, sized_struct::out_struct(stats)?) };
+        let (program, to) = unsafe {
+            (
+                borrow(arg!(program))?,
+                sized_struct::out_struct(arg!(stats))?,
+            )
+        };
         let stats = program.program.stats();
         to.write(AdumbraStats {
             size: 0,
@@ -216,10 +240,14 @@ pub unsafe extern "C" fn adumbra_program_save(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let program = unsafe { borrow(program)? };
+        let (program, buffer) = unsafe {
+            (
+                borrow(arg!(program))?,
+                out_buffer(arg!(buffer), capacity, arg!(needed))?,
+            )
+        };
         let bytes = program.program.to_bytecode();
-        // SAFETY: `buffer` and `needed` by the contract of the crate.
-        unsafe { fill_buffer(&bytes, buffer, capacity, needed) }
+        buffer.fill(bytes.iter().copied())
     })
 }
 
@@ -234,8 +262,11 @@ pub unsafe extern "C" fn adumbra_program_load(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, diagnostics, bytes) = unsafe {
-            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
-            (program, diagnostics, read_slice(bytes, length)?)
+            let (program, diagnostics) = (
+                out_handle(arg!(program))?,
+                optional_out_handle(arg!(diagnostics))?,
+            );
+            (program, diagnostics, read_slice(arg!(bytes), length)?)
         };
         match Program::from_bytecode(bytes) {
             Ok(loaded) => {
@@ -244,7 +275,7 @@ pub unsafe extern "C" fn adumbra_program_load(
             }
             Err(diagnostic) => {
                 store_diagnostics(diagnostics, bytecode_diagnostics(diagnostic));
-                Err(AdumbraStatus::Refused)
+                Err(AdumbraStatus::Refused.into())
             }
         }
     })
@@ -254,5 +285,5 @@ pub unsafe extern "C" fn adumbra_program_load(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_free(program: *mut AdumbraProgram) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_handle(program) });
+    guard(|| unsafe { free_handle(arg!(program)) });
 }

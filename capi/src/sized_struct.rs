@@ -1,7 +1,8 @@
 //! Structs that begin with their size, so that caller and library may be of different versions.
 
+use crate::argument::Argument;
 use crate::guard::Result;
-use crate::pointer::check_pointer;
+use crate::pointer::{Pointer, check_pointer};
 use crate::status::AdumbraStatus;
 use std::mem::MaybeUninit;
 use std::ptr::{addr_of, copy_nonoverlapping};
@@ -24,12 +25,16 @@ pub(crate) unsafe trait SizedStruct: Copy {
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, it points at a size.
-unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
+unsafe fn size_of_callers<P: Pointer<Target: SizedStruct>>(argument: Argument<P>) -> Result<usize> {
     // SAFETY: the caller promises a struct there, and a `u32` comes first.
-    let size = unsafe { *check_pointer(pointer)?.as_ptr().cast::<u32>() } as usize;
-    match (T::FIRST..=MAX_STRUCT).contains(&size) {
+    let size = unsafe { *check_pointer(argument)?.as_ptr().cast::<u32>() } as usize;
+    let first = P::Target::FIRST;
+    match (first..=MAX_STRUCT).contains(&size) {
         true => Ok(size),
-        false => Err(AdumbraStatus::Size),
+        false => {
+            let what = format!("has a size of {size}, which is not from {first} to {MAX_STRUCT}");
+            Err(argument.error(AdumbraStatus::Size, what))
+        }
     }
 }
 
@@ -39,18 +44,20 @@ unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
 /// # Safety
 /// If the pointer is neither null nor misaligned, as many bytes may be read there as the struct's
 /// size says.
-pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T> {
+pub(crate) unsafe fn read_struct<T: SizedStruct>(argument: Argument<*const T>) -> Result<T> {
     // SAFETY: the caller promises a struct there, which begins with its size.
-    let size = unsafe { size_of_callers(pointer)? };
+    let size = unsafe { size_of_callers(argument)? };
+    let pointer = argument.value.cast::<u8>();
     let ours = size.min(size_of::<T>());
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: the caller promises `size` bytes, and the copy is at most as long as the value.
     let beyond = unsafe {
-        copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast(), ours);
-        slice::from_raw_parts(pointer.cast::<u8>().add(ours), size - ours)
+        copy_nonoverlapping(pointer, value.as_mut_ptr().cast(), ours);
+        slice::from_raw_parts(pointer.add(ours), size - ours)
     };
     if beyond.iter().any(|&byte| byte != 0) {
-        return Err(AdumbraStatus::Size);
+        let what = format!("has bytes other than 0 after its first {ours}, all that are known");
+        return Err(argument.error(AdumbraStatus::Size, what));
     }
     // SAFETY: zeros are a value, and the caller has set what it has.
     Ok(unsafe { value.assume_init() })
@@ -60,13 +67,15 @@ pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T>
 ///
 /// # Safety
 /// As for [`read_struct`].
-pub(crate) unsafe fn read_struct_or_default<T: SizedStruct>(pointer: *const T) -> Result<T> {
-    if pointer.is_null() {
+pub(crate) unsafe fn read_struct_or_default<T: SizedStruct>(
+    argument: Argument<*const T>,
+) -> Result<T> {
+    if argument.value.is_null() {
         // SAFETY: zeros are a value.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
     }
     // SAFETY: it is not null; the rest is this function's contract.
-    unsafe { read_struct(pointer) }
+    unsafe { read_struct(argument) }
 }
 
 /// A struct of the caller's to be filled, of the size that it has.
@@ -82,10 +91,11 @@ pub(crate) struct SizedOut<T> {
 /// If the pointer is neither null nor misaligned, there is memory for as many bytes as the struct
 /// says. Its size is set, and nothing else uses the memory before the call ends, which is when the
 /// result is gone.
-pub(crate) unsafe fn out_struct<T: SizedStruct>(pointer: *mut T) -> Result<SizedOut<T>> {
+pub(crate) unsafe fn out_struct<T: SizedStruct>(argument: Argument<*mut T>) -> Result<SizedOut<T>> {
     // SAFETY: the caller promises a struct there, which begins with its size.
-    let size = unsafe { size_of_callers(pointer)? };
-    Ok(SizedOut { to: pointer, size })
+    let size = unsafe { size_of_callers(argument)? };
+    let to = argument.value;
+    Ok(SizedOut { to, size })
 }
 
 impl<T: SizedStruct> SizedOut<T> {
@@ -127,9 +137,10 @@ mod tests {
         rest: [u32; 3],
     }
 
-    fn read_of(third: &Third) -> Result<Second> {
+    fn read_of(third: &Third) -> std::result::Result<Second, AdumbraStatus> {
+        let argument = Argument::new("third", std::ptr::from_ref(third).cast::<Second>());
         // SAFETY: every size here is at most the struct's, or refused.
-        unsafe { read_struct(std::ptr::from_ref(third).cast::<Second>()) }
+        unsafe { read_struct(argument) }.map_err(|error| error.status)
     }
 
     #[test]
@@ -157,9 +168,9 @@ mod tests {
         };
         for (size, rest) in [(8, [1, 7, 7]), (12, [1, 2, 7]), (16, [1, 2, 0])] {
             let mut third = Third { size, rest: [7; 3] };
+            let place = Argument::new("third", std::ptr::from_mut(&mut third).cast::<Second>());
             // SAFETY: the buffer has the capacity for each of these sizes.
-            let place = unsafe { out_struct(std::ptr::from_mut(&mut third).cast::<Second>()) };
-            place.unwrap().write(value);
+            unsafe { out_struct(place) }.unwrap().write(value);
             assert_eq!((third.size, third.rest), (size, rest));
         }
     }

@@ -1,7 +1,8 @@
 //! Sources, and the loader of the sources that they include.
 
+use crate::argument::arg;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
-use crate::guard::{Result, guard, lock_or_busy};
+use crate::guard::{Locked, guard, lock_blocking, lock_or_busy};
 use crate::pointer::{
     self, borrow, free_locked_handle, optional_out_handle, out_handle, read_name, store_handle,
 };
@@ -20,9 +21,11 @@ pub struct AdumbraSources {
     sources: Mutex<Sources>,
 }
 
-impl AdumbraSources {
-    pub(crate) fn get(&self) -> Result<Sources> {
-        Ok(lock_or_busy(&self.sources)?.clone())
+impl Locked for AdumbraSources {
+    type State = Sources;
+
+    fn lock(&self) -> &Mutex<Sources> {
+        &self.sources
     }
 }
 
@@ -30,6 +33,14 @@ impl AdumbraSources {
 #[derive(Debug, Default)]
 pub struct AdumbraReply {
     text: Mutex<Option<String>>,
+}
+
+impl Locked for AdumbraReply {
+    type State = Option<String>;
+
+    fn lock(&self) -> &Mutex<Option<String>> {
+        &self.text
+    }
 }
 
 /// Answers with a source by `adumbra_reply`, and 0; or with the reason why there is none, for
@@ -77,9 +88,7 @@ impl AdumbraLoader {
         let mut reply = AdumbraReply::default();
         // SAFETY: the caller's function, by its contract; its arguments live until it returns.
         let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw mut reply) };
-        let text = lock_or_busy(&reply.text)
-            .ok()
-            .and_then(|mut text| text.take());
+        let text = lock_blocking(&reply).ok().and_then(|mut text| text.take());
         match failed {
             0 => text.ok_or("the host gave no source in UTF-8".to_owned()),
             _ => Err(text.unwrap_or("the host has none".to_owned())),
@@ -110,8 +119,13 @@ pub unsafe extern "C" fn adumbra_reply(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (reply, text) = unsafe { (borrow(reply)?, pointer::read_string(text, length)?) };
-        *lock_or_busy(&reply.text)? = Some(text.to_owned());
+        let (reply, text) = unsafe {
+            (
+                borrow(arg!(reply))?,
+                pointer::read_string(arg!(text), length)?,
+            )
+        };
+        *lock_or_busy(arg!(reply))? = Some(text.to_owned());
         Ok(())
     })
 }
@@ -128,11 +142,11 @@ pub unsafe extern "C" fn adumbra_sources_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, name, text) = unsafe {
-            let to = out_handle(sources)?;
+            let to = out_handle(arg!(sources))?;
             (
                 to,
-                self::read_name(name)?,
-                pointer::read_string(text, length)?,
+                read_name(arg!(name))?,
+                pointer::read_string(arg!(text), length)?,
             )
         };
         let sources = Mutex::new(Sources::new(name, text));
@@ -152,16 +166,17 @@ pub unsafe extern "C" fn adumbra_sources_add(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (sources, name, text) = unsafe {
-            let sources = borrow(sources)?;
+            let sources = borrow(arg!(sources))?;
             (
                 sources,
-                self::read_name(name)?,
-                pointer::read_string(text, length)?,
+                read_name(arg!(name))?,
+                pointer::read_string(arg!(text), length)?,
             )
         };
-        let mut sources = lock_or_busy(&sources.sources)?;
+        let mut sources = lock_or_busy(arg!(sources))?;
         if sources.iter().len() >= MAX_SOURCE_COUNT {
-            return Err(AdumbraStatus::Size);
+            let what = format!("has {MAX_SOURCE_COUNT} sources, the most that are allowed");
+            return Err(arg!(sources).error(AdumbraStatus::Size, what));
         }
         sources.add(name, text);
         Ok(())
@@ -179,10 +194,14 @@ pub unsafe extern "C" fn adumbra_sources_include(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (diagnostics, sources, loader) = unsafe {
-            let diagnostics = optional_out_handle(diagnostics)?;
-            (diagnostics, borrow(sources)?, read_struct(loader)?)
+            let diagnostics = optional_out_handle(arg!(diagnostics))?;
+            (
+                diagnostics,
+                borrow(arg!(sources))?,
+                read_struct(arg!(loader))?,
+            )
         };
-        let mut sources = lock_or_busy(&sources.sources)?;
+        let mut sources = lock_or_busy(arg!(sources))?;
         match sources.including(&loader) {
             Ok(all) => {
                 *sources = all;
@@ -190,7 +209,7 @@ pub unsafe extern "C" fn adumbra_sources_include(
             }
             Err(found) => {
                 store_diagnostics(diagnostics, found);
-                Err(AdumbraStatus::Refused)
+                Err(AdumbraStatus::Refused.into())
             }
         }
     })
@@ -200,5 +219,5 @@ pub unsafe extern "C" fn adumbra_sources_include(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_free(sources: *mut AdumbraSources) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_locked_handle(sources, |sources| &sources.sources) });
+    guard(|| unsafe { free_locked_handle(arg!(sources)) });
 }

@@ -75,7 +75,7 @@ impl AdumbraStatus {
         AdumbraStatus::Panicked,
     ];
 
-    const fn message(self) -> &'static CStr {
+    pub(crate) const fn message(self) -> &'static CStr {
         match self {
             AdumbraStatus::Ok => c"all is well",
             AdumbraStatus::Null => c"a pointer is NULL that must not be",

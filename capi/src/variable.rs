@@ -1,5 +1,6 @@
 //! The interface of a program as C sees it: names and types that live as long as the program.
 
+use crate::argument::Argument;
 use crate::guard::Result;
 use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
@@ -71,6 +72,20 @@ pub(crate) const LISTS: [AdumbraList; 6] = [
     AdumbraList::Resources,
 ];
 
+impl AdumbraList {
+    /// The name of an entry, for errors.
+    fn entry(self) -> &'static str {
+        match self {
+            AdumbraList::Outputs => "output",
+            AdumbraList::Parameters => "parameter",
+            AdumbraList::Globals => "global",
+            AdumbraList::Textures => "texture",
+            AdumbraList::Closures => "closure",
+            AdumbraList::Resources => "resource",
+        }
+    }
+}
+
 /// A named thing of a program. Its strings live as long as the program.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -96,7 +111,8 @@ pub struct AdumbraVariable {
 unsafe impl SizedStruct for AdumbraVariable {}
 
 /// The type of a number of the caller's, if it is one that can be named so.
-pub(crate) fn type_from_number(number: u32) -> Result<Type> {
+pub(crate) fn type_from_number(ty: Argument<u32>) -> Result<Type> {
+    let number = ty.value;
     Ok(match number {
         0 => Type::Scalar(Scalar::Bool),
         1 => Type::Scalar(Scalar::I32),
@@ -106,8 +122,14 @@ pub(crate) fn type_from_number(number: u32) -> Result<Type> {
         7..=9 => Type::Matrix(number as u8 - 5),
         10 => Type::Scalar(Scalar::Closure),
         11 => Type::Scalar(Scalar::Resource),
-        12..=14 => return Err(AdumbraStatus::WrongType),
-        _ => return Err(AdumbraStatus::InvalidValue),
+        12..=14 => {
+            let what = format!("is {number}, a type that a number does not describe");
+            return Err(ty.error(AdumbraStatus::WrongType, what));
+        }
+        _ => {
+            let what = format!("is {number}, which is no type");
+            return Err(ty.error(AdumbraStatus::InvalidValue, what));
+        }
     })
 }
 
@@ -252,9 +274,15 @@ impl ProgramInterface {
         self.lists[list as usize].len()
     }
 
-    pub(crate) fn variable(&self, list: AdumbraList, index: usize) -> Result<AdumbraVariable> {
-        let variable = self.lists[list as usize].get(index);
-        Ok(variable.ok_or(AdumbraStatus::Index)?.shown())
+    pub(crate) fn variable(
+        &self,
+        list: AdumbraList,
+        index: Argument<usize>,
+    ) -> Result<AdumbraVariable> {
+        let list = &self.lists[list as usize];
+        let variable = list.get(index.value);
+        let variable = variable.ok_or_else(|| index.beyond(list.len(), "entries of the list"))?;
+        Ok(variable.shown())
     }
 
     /// The variable that a path names: in outputs and parameters, members of structs, too.
@@ -262,12 +290,14 @@ impl ProgramInterface {
         &self,
         program: &Program,
         list: AdumbraList,
-        path: &str,
+        argument: Argument<&str>,
     ) -> Result<AdumbraVariable> {
+        let path = argument.value;
+        let unknown = || argument.unknown(path, list.entry());
         let name = path.split('.').next().unwrap_or_default();
         let variables = self.lists[list as usize].iter();
         let mut named = variables.filter(|variable| variable.name.to_bytes() == name.as_bytes());
-        let whole = named.next().ok_or(AdumbraStatus::UnknownName)?.shown();
+        let whole = named.next().ok_or_else(unknown)?.shown();
         if name == path {
             return Ok(whole);
         }
@@ -276,7 +306,7 @@ impl ProgramInterface {
             AdumbraList::Parameters => program.find_input(path),
             _ => None,
         };
-        let (first, ty) = member.ok_or(AdumbraStatus::UnknownName)?;
+        let (first, ty) = member.ok_or_else(unknown)?;
         let known = self.types.iter().find(|(known, _)| known == ty);
         Ok(AdumbraVariable {
             r#type: number_of(ty) as u32,
@@ -292,9 +322,10 @@ impl ProgramInterface {
         &self,
         program: &Program,
         list: AdumbraList,
-        path: &str,
+        argument: Argument<&str>,
     ) -> Option<String> {
-        if self.find(program, list, path).is_ok() {
+        let path = argument.value;
+        if self.find(program, list, argument).is_ok() {
             return Some(path.to_owned());
         }
         let error = match list {
@@ -312,9 +343,16 @@ impl ProgramInterface {
         }
     }
 
-    pub(crate) fn argument(&self, shape: usize, index: usize) -> Result<AdumbraVariable> {
-        let argument = self.arguments.get(shape).and_then(|all| all.get(index));
-        Ok(argument.ok_or(AdumbraStatus::Index)?.shown())
+    pub(crate) fn argument(
+        &self,
+        closure: Argument<usize>,
+        index: Argument<usize>,
+    ) -> Result<AdumbraVariable> {
+        let all = self.arguments.get(closure.value);
+        let all = all.ok_or_else(|| closure.beyond(self.arguments.len(), "closures"))?;
+        let argument = all.get(index.value);
+        let argument = argument.ok_or_else(|| index.beyond(all.len(), "parameters"))?;
+        Ok(argument.shown())
     }
 }
 
@@ -337,14 +375,19 @@ mod tests {
 
     #[test]
     fn type_numbers_are_one_to_one() {
+        let ty = |number| {
+            let ty = type_from_number(Argument::new("type", number));
+            ty.map(|ty| number_of(&ty) as u32)
+                .map_err(|error| error.status)
+        };
         for number in 0..=11 {
-            assert_eq!(number_of(&type_from_number(number).unwrap()) as u32, number);
+            assert_eq!(ty(number), Ok(number));
         }
         for number in 12..=14 {
-            assert_eq!(type_from_number(number), Err(AdumbraStatus::WrongType));
+            assert_eq!(ty(number), Err(AdumbraStatus::WrongType));
         }
-        assert_eq!(type_from_number(15), Err(AdumbraStatus::InvalidValue));
-        assert_eq!(type_from_number(u32::MAX), Err(AdumbraStatus::InvalidValue));
+        assert_eq!(ty(15), Err(AdumbraStatus::InvalidValue));
+        assert_eq!(ty(u32::MAX), Err(AdumbraStatus::InvalidValue));
     }
 
     #[test]

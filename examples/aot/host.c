@@ -15,7 +15,7 @@ enum { POINTS = 100 };
 static void check(AdumbraStatus status)
 {
     if (status != ADUMBRA_STATUS_OK) {
-        fprintf(stderr, "host: %s\n", adumbra_status_message(status));
+        fprintf(stderr, "host: %s\n", adumbra_last_error());
         exit(1);
     }
 }

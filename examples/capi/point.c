@@ -18,7 +18,7 @@ typedef struct {
 static void check(AdumbraStatus status)
 {
     if (status != ADUMBRA_STATUS_OK) {
-        fprintf(stderr, "point: %s\n", adumbra_status_message(status));
+        fprintf(stderr, "point: %s\n", adumbra_last_error());
         exit(1);
     }
 }

@@ -28,7 +28,7 @@ const int WIDTH = 160, HEIGHT = 90;
 static void check(AdumbraStatus status)
 {
     if (status != ADUMBRA_STATUS_OK) {
-        std::fprintf(stderr, "renderer: %s\n", adumbra_status_message(status));
+        std::fprintf(stderr, "renderer: %s\n", adumbra_last_error());
         std::exit(1);
     }
 }

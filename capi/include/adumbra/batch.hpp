@@ -69,7 +69,7 @@ public:
     {
         layout_check_.check<S>(program_);
         if (sizeof(S) != program_.layout().bytes())
-            detail::fail(ADUMBRA_STATUS_WRONG_GLOBALS);
+            detail::fail(ADUMBRA_STATUS_WRONG_GLOBALS, "the struct has other bytes than the globals");
         detail::check(adumbra_batch_globals_points(get(), points.data(), points.size()));
         return *this;
     }

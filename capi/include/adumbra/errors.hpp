@@ -36,11 +36,15 @@ template <class T, void (*FREE)(T *)> struct Free {
 /// A handle that frees itself.
 template <class T, void (*FREE)(T *)> using Handle = std::unique_ptr<T, Free<T, FREE>>;
 
-[[noreturn]] inline void fail(AdumbraStatus status, std::string_view what = {})
+[[noreturn]] inline void fail(AdumbraStatus status, std::string_view what)
 {
-    std::string message = "adumbra: ";
-    message += what.empty() ? adumbra_status_message(status) : what;
-    throw Error(status, message);
+    throw Error(status, "adumbra: " + std::string(what));
+}
+
+/// Fails for the last call, which gave that status: what() names the argument that is wrong.
+[[noreturn]] inline void fail(AdumbraStatus status)
+{
+    fail(status, adumbra_last_error());
 }
 
 inline void check(AdumbraStatus status)

@@ -37,6 +37,12 @@ macro_rules! made {
     ($function:ident($($argument:expr),*)) => { made!($function($($argument),* ;)) };
 }
 
+/// The header.
+pub(crate) fn header() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/include/adumbra.h");
+    std::fs::read_to_string(path).unwrap()
+}
+
 /// The content of a C string.
 pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
     assert!(!pointer.is_null());

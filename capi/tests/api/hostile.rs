@@ -1,101 +1,11 @@
 //! Invalid arguments of hosts: null and misaligned pointers, wild sizes, strings that are not
 //! UTF-8.
 
-use crate::common::{hit, hit_compiler, instance, sized, text};
+use crate::common::{header, hit, hit_compiler, instance, sized, text};
+use crate::every::{Bad, every};
 use adumbra_capi::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut, without_provenance_mut};
-
-/// Calls every function with `bad` for handles and results, `t` for strings, and 0 or NULL for the
-/// rest, and collects what each gave.
-macro_rules! every {
-    ($bad:expr, $t:expr; $($function:ident($($argument:tt),*);)*) => {
-        vec![$((stringify!($function), call!($function($(every!(@ $argument $bad, $t)),*)))),*]
-    };
-    (@ h $bad:expr, $t:expr) => { without_provenance_mut($bad) };
-    (@ t $bad:expr, $t:expr) => { $t };
-    (@ n $bad:expr, $t:expr) => { 0 };
-    (@ o $bad:expr, $t:expr) => { null_mut() };
-}
-
-/// Every function that gives a status: `h` a handle or a result, `t` a string, `n` a number, `o` an
-/// optional pointer.
-fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
-    every! { bad, t;
-        adumbra_layout_new(h);
-        adumbra_layout_new_hit(h);
-        adumbra_layout_add(h, t, n);
-        adumbra_layout_shadowless(h, t);
-        adumbra_layout_bytes(h, h);
-        adumbra_layout_check(h, o, n, n, o);
-        adumbra_layout_closest(h, t, o, n, o);
-        adumbra_program_layout(h, h);
-        adumbra_closures_new(h);
-        adumbra_closures_add(h, t, o, o, n);
-        adumbra_reply(h, t, n);
-        adumbra_sources_new(t, t, n, h);
-        adumbra_sources_add(h, t, t, n);
-        adumbra_sources_include(h, h, o);
-        adumbra_compiler_new(o, o, h);
-        adumbra_compile(h, h, h, o);
-        adumbra_compile_source(h, t, t, n, h, o);
-        adumbra_diagnostics_count(h, h);
-        adumbra_diagnostics_get(h, n, h);
-        adumbra_diagnostics_render(h, n, o, n, o);
-        adumbra_program_count(h, n, h);
-        adumbra_program_variable(h, n, n, h);
-        adumbra_program_find(h, n, t, h);
-        adumbra_program_closest(h, n, t, o, n, o);
-        adumbra_program_closure_parameter(h, n, n, h);
-        adumbra_program_json(h, o, n, o);
-        adumbra_program_stats(h, h);
-        adumbra_program_save(h, o, n, o);
-        adumbra_program_load(o, n, h, o);
-        adumbra_program_from_object(h, h, o);
-        adumbra_instance_new(h, h);
-        adumbra_instance_set(h, t, n, o, n);
-        adumbra_evaluator_new(h, o, h);
-        adumbra_evaluator_evaluate(h, o, n, o, o);
-        adumbra_evaluator_evaluate_quad(h, h, n, o, o, o);
-        adumbra_evaluator_select(h, n, o);
-        adumbra_evaluator_read(h, n, n, n, o);
-        adumbra_evaluator_fault_count(h, h);
-        adumbra_evaluator_faults(h, h);
-        adumbra_evaluator_closure(h, n, h);
-        adumbra_evaluator_closure_arguments(h, n, o, n, o);
-        adumbra_evaluator_leaves(h, n, o, n, o);
-        adumbra_evaluator_closure_render(h, n, n, o, n, o);
-        adumbra_evaluator_request(h, h);
-        adumbra_evaluator_answer(h, h, o, o);
-        adumbra_evaluator_park(h, h);
-        adumbra_evaluator_resume(h, h, h, o, o);
-        adumbra_evaluator_memory(h, h);
-        adumbra_parked_point_request(h, h);
-        adumbra_batch_globals_new(h, h);
-        adumbra_batch_globals_plane(h, t, n, n, o, n, n);
-        adumbra_batch_globals_uniform(h, t, n, o, n);
-        adumbra_batch_globals_points(h, o, n);
-        adumbra_tier_is_available(n, h);
-        adumbra_batch_evaluator_new(h, o, h);
-        adumbra_batch_evaluator_width(h, h);
-        adumbra_batch_evaluator_tier(h, h);
-        adumbra_batch_evaluator_simd(h, h);
-        adumbra_batch_evaluator_evaluate(h, h, n, n, o, o);
-        adumbra_batch_evaluator_outcomes(h, o, n, o);
-        adumbra_batch_evaluator_copy(h, n, n, o, n, n);
-        adumbra_batch_evaluator_faulty(h, o, n, o);
-        adumbra_batch_evaluator_faults(h, n, h);
-        adumbra_batch_evaluator_closure(h, n, n, h);
-        adumbra_batch_evaluator_closure_arguments(h, n, n, o, n, o);
-        adumbra_batch_evaluator_leaves(h, n, n, o, n, o);
-        adumbra_batch_evaluator_closure_render(h, n, n, n, o, n, o);
-        adumbra_batch_evaluator_suspended(h, o, n, o);
-        adumbra_batch_evaluator_request(h, n, h);
-        adumbra_batch_evaluator_answer(h, n, h, o, o);
-        adumbra_batch_evaluator_park(h, n, h);
-        adumbra_batch_evaluator_memory(h, h);
-    }
-}
 
 /// An address at which only bytes are aligned.
 const ODD: usize = 0x1001;
@@ -103,12 +13,12 @@ const ODD: usize = 0x1001;
 #[test]
 fn null_and_misaligned_pointers_are_refused() {
     for (bad, status) in [(0, AdumbraStatus::Null), (ODD, AdumbraStatus::Misaligned)] {
-        for (function, gave) in every(bad, c"x".as_ptr()) {
-            assert_eq!(gave, status, "{function}");
+        for called in every(|_| vec![Bad::Handles(bad)]) {
+            assert_eq!(called.status, status, "{}", called.function);
         }
     }
-    for (function, gave) in every(0, null()) {
-        assert_eq!(gave, AdumbraStatus::Null, "{function}");
+    for called in every(|_| vec![Bad::Required(0)]) {
+        assert_eq!(called.status, AdumbraStatus::Null, "{}", called.function);
     }
 }
 
@@ -127,11 +37,16 @@ fn free_ignores_invalid_pointers_and_all_functions_are_called() {
         call!(adumbra_batch_globals_free(without_provenance_mut(bad)));
         call!(adumbra_batch_evaluator_free(without_provenance_mut(bad)));
     }
-    let constants = ["adumbra_version", "adumbra_api", "adumbra_status_message"];
-    let called: Vec<&str> = every(0, null()).into_iter().map(|(name, _)| name).collect();
+    let constants = [
+        "adumbra_version",
+        "adumbra_api",
+        "adumbra_status_message",
+        "adumbra_last_error",
+    ];
+    let calls = every(|_| vec![Bad::Required(0)]).into_iter();
+    let called: Vec<&str> = calls.map(|called| called.function).collect();
     let mut freed = 0;
-    let header =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/include/adumbra.h")).unwrap();
+    let header = header();
     let words = header.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let mut functions: Vec<&str> = words.filter(|word| word.starts_with("adumbra_")).collect();
     functions.sort_unstable();

@@ -5,10 +5,12 @@
 #[macro_use]
 mod common;
 
+mod arguments;
 mod batch_textures;
 mod batches;
 mod closures;
 #[cfg(target_arch = "x86_64")]
+mod every;
 mod floats;
 mod hostile;
 mod names;

@@ -4,9 +4,10 @@ use crate::compilers::{Language, compiler, crate_dir, scratch};
 use std::fs;
 
 /// The files with functions, in the order in which a reader of the header wants them.
-const SUBJECTS: [&str; 16] = [
+const SUBJECTS: [&str; 17] = [
     "version",
     "status",
+    "error",
     "layout",
     "closures",
     "sources",

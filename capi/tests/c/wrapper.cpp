@@ -207,8 +207,8 @@ void structs_that_do_not_fit()
     thrown<RefusedError>([&] { globals.points<Misspelt>({Misspelt{}}); });
     HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "`normal`", [&] { globals.structs<Misspelt>({Misspelt{}}); }));
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "", [&] { globals.structs(Span<const Ray>()); }));
-    HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "", [&] { evaluator.evaluate(1.0f); }));
-    HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "", [&] { globals.points<float>({1.0f}); }));
+    HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "`bytes` is 4, and the program's globals have", [&] { evaluator.evaluate(1.0f); }));
+    HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "the struct has other bytes than the globals", [&] { globals.points<float>({1.0f}); }));
     // A struct without a HostStruct is taken by its size.
     struct Bare {
         float words[18];
@@ -465,7 +465,7 @@ void sources_and_closures()
 
     Closures closures;
     closures.add("glossy", {{"exponent", ADUMBRA_TYPE_FLOAT}, {"bounce", ADUMBRA_TYPE_INT}}).add("dark", {});
-    HOLDS(fails(ADUMBRA_STATUS_DUPLICATE, "", [&] { closures.add("dark", {}); }));
+    HOLDS(fails(ADUMBRA_STATUS_DUPLICATE, "`name` does not fit: ", [&] { closures.add("dark", {}); }));
     CompilerOptions options;
     options.closures = &closures;
     options.shader = "s";

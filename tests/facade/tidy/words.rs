@@ -331,6 +331,7 @@ const CELLS: &[&str] = &[
     "aot/src/template.rs",
     "aot/src/tracer.rs",
     "bench/",
+    "capi/src/error.rs",
     "capi/tests/memory.rs",
     "cli/src/benchmarks/",
     "cli/src/files.rs",
