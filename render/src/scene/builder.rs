@@ -43,6 +43,7 @@ pub(super) struct Builder<'a> {
     known_textures: FxHashMap<(String, [Wrap; 2], ColorSpace), usize>,
     pub(super) warnings: Vec<String>,
     triangles: usize,
+    vertices: usize,
     default_material: Option<usize>,
     /// Files that were read, by their canonical paths.
     pub(super) models: FxHashMap<PathBuf, Rc<Model>>,
@@ -67,6 +68,7 @@ impl<'a> Builder<'a> {
             known_textures: FxHashMap::default(),
             warnings: Vec::new(),
             triangles: 0,
+            vertices: 0,
             default_material: None,
             models: FxHashMap::default(),
             open: Vec::new(),
@@ -84,6 +86,22 @@ impl<'a> Builder<'a> {
         let (count, limit) = (self.triangles, self.limits.triangles);
         if count > limit {
             let message = format!("there are {count} triangles; the limit is {limit}");
+            return Err(SceneError::item(file, item, message));
+        }
+        Ok(())
+    }
+
+    /// Fails if there would be more vertices than all triangles can have.
+    pub(super) fn reserve_vertices(
+        &mut self,
+        file: &Path,
+        item: &str,
+        count: usize,
+    ) -> Result<(), SceneError> {
+        self.vertices = self.vertices.saturating_add(count);
+        let (count, limit) = (self.vertices, self.limits.triangles.saturating_mul(3));
+        if count > limit {
+            let message = format!("there are {count} vertices; the limit is {limit}");
             return Err(SceneError::item(file, item, message));
         }
         Ok(())

@@ -16,6 +16,7 @@ mod gltf;
 mod light;
 mod loader;
 mod obj;
+mod obj_check;
 mod section;
 mod standard;
 mod texture;

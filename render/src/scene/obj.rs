@@ -6,6 +6,7 @@ use super::builder::{Builder, Model, PlacedMesh};
 use super::bytes::read_bytes;
 use super::error::{SceneError, ScenePlace, guarded};
 use super::gltf::append;
+use super::obj_check::{LineError, check_mtl, check_obj};
 use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{SceneTexture, TextureSource};
 use crate::geometry::Mesh;
@@ -68,12 +69,17 @@ fn place(lines: &Lines<'_>) -> ScenePlace {
     ScenePlace::Line(lines.line.max(1), 1)
 }
 
+fn line_error(path: &Path, (line, why): LineError) -> SceneError {
+    SceneError::new(path, ScenePlace::Line(line, 1), why)
+}
+
 /// The models of a file, and its materials with the files that have them.
 type ObjContent = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
 
 /// The models and materials of a file.
 fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError> {
     let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
+    check_obj(&bytes).map_err(|wrong| line_error(path, wrong))?;
     let mut lines = Lines::new(&bytes);
     let folder = path.parent().unwrap_or(Path::new(""));
     let failed: RefCell<Option<SceneError>> = RefCell::new(None);
@@ -82,13 +88,12 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
         let file = folder.join(name);
         let result = match read_bytes(&file) {
             Err(why) => Err(SceneError::file(&file, why)),
-            Ok(bytes) => {
+            Ok(bytes) => guarded(&file, || {
+                check_mtl(&bytes).map_err(|wrong| line_error(&file, wrong))?;
                 let mut lines = Lines::new(&bytes);
-                guarded(&file, || {
-                    let loaded = tobj::load_mtl_buf(&mut lines);
-                    loaded.map_err(|error| SceneError::new(&file, place(&lines), error))
-                })
-            }
+                let loaded = tobj::load_mtl_buf(&mut lines);
+                loaded.map_err(|error| SceneError::new(&file, place(&lines), error))
+            }),
         };
         result
             .inspect(|(materials, _)| {

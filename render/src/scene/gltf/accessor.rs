@@ -8,6 +8,9 @@ use gltf::accessor::{DataType, Dimensions};
 /// The entries of an accessor at once; more are refused before memory is taken.
 pub(super) const MAX_ENTRIES: usize = 200_000_000;
 
+/// The entries of an accessor without a buffer view, which are zero: 1,048,576.
+pub(super) const MAX_ZEROS: usize = 1 << 20;
+
 /// The number of bytes of a component.
 fn size(data_type: DataType) -> usize {
     match data_type {
@@ -125,6 +128,11 @@ fn read<T: Copy>(
             let stride = view.stride().unwrap_or(size);
             let all = Strided::new(bytes, accessor.offset(), stride, size, count)?;
             (0..count).map(|index| entry(all.get(index))).collect()
+        }
+        None if count > MAX_ZEROS => {
+            let why =
+                format!("it has {count} entries and no buffer view; the limit is {MAX_ZEROS}");
+            return Err(why);
         }
         None => vec![zero; count],
     };

@@ -6,7 +6,7 @@ use super::{File, accessor, material};
 use crate::geometry::Mesh;
 use glam::{Vec2, Vec3, Vec4};
 use gltf::mesh::Mode;
-use gltf::{Primitive, Semantic};
+use gltf::{Accessor, Primitive, Semantic};
 use rustc_hash::FxHashMap;
 
 /// Materials that were compiled, by their indices; none is the default one.
@@ -79,20 +79,24 @@ pub(super) fn read_primitive(
     };
     // Before memory is taken.
     builder.reserve_triangles(file.path, &item, count)?;
+    builder.reserve_vertices(file.path, &item, positions.count())?;
+    let vertices = positions.count();
     let positions = accessor::vectors::<3>(file, &positions).map_err(|why| at("POSITION", why))?;
     let normals = match primitive.get(&Semantic::Normals) {
-        Some(normals) => accessor::vectors::<3>(file, &normals).map_err(|why| at("NORMAL", why))?,
+        Some(normals) => {
+            attribute::<3>(file, &normals, vertices).map_err(|why| at("NORMAL", why))?
+        }
         None => Vec::new(),
     };
     let tangents = match primitive.get(&Semantic::Tangents) {
         // Tangents without normals are ignored (section 3.7.2.1).
         Some(tangents) if !normals.is_empty() => {
-            accessor::vectors::<4>(file, &tangents).map_err(|why| at("TANGENT", why))?
+            attribute::<4>(file, &tangents, vertices).map_err(|why| at("TANGENT", why))?
         }
         _ => Vec::new(),
     };
     let uvs = match primitive.get(&Semantic::TexCoords(uv_set)) {
-        Some(uvs) => accessor::vectors::<2>(file, &uvs).map_err(|why| at("TEXCOORD", why))?,
+        Some(uvs) => attribute::<2>(file, &uvs, vertices).map_err(|why| at("TEXCOORD", why))?,
         None => Vec::new(),
     };
     let indices = match primitive.indices() {
@@ -106,6 +110,23 @@ pub(super) fn read_primitive(
         uvs: uvs.into_iter().map(Vec2::from).collect(),
         triangles: triangles(mode, &indices),
     }))
+}
+
+/// An attribute of that number of vertices: all accessors of a primitive have as many entries.
+fn attribute<const N: usize>(
+    file: &File<'_>,
+    accessor: &Accessor<'_>,
+    vertices: usize,
+) -> Result<Vec<[f32; N]>, String> {
+    match accessor.count() == vertices {
+        true => accessor::vectors(file, accessor),
+        false => {
+            let count = accessor.count();
+            Err(format!(
+                "it has {count} entries, and POSITION has {vertices}"
+            ))
+        }
+    }
 }
 
 /// The triangles of a list, a strip or a fan (section 3.7.2.1).

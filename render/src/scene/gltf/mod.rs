@@ -21,7 +21,7 @@ use glam::{DAffine3, DVec2, DVec3, DVec4, Vec3};
 use gltf::json::Root;
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightType;
 use gltf::json::validation::Checked;
-use gltf::{Document, Node};
+use gltf::{Document, Node, Semantic};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
@@ -43,12 +43,11 @@ fn open(path: &Path) -> Result<File<'_>, SceneError> {
     let at = |message: String| SceneError::file(path, message);
     let bytes = read_model_bytes(path).map_err(at)?;
     let (json, blob) = buffers::split(&bytes).map_err(at)?;
-    let gltf = gltf::Gltf::from_slice(json).map_err(|error| match error {
-        gltf::Error::Deserialize(error) => SceneError::json(path, &error),
-        error => SceneError::file(path, error),
-    })?;
-    let document = gltf.document;
-    check_parts(document.as_json()).map_err(|(item, why)| SceneError::item(path, item, why))?;
+    let root = Root::from_slice(json).map_err(|error| SceneError::json(path, &error))?;
+    let at = |(item, why): (String, String)| SceneError::item(path, item, why);
+    check_positions(&root).map_err(at)?;
+    let document = Document::from_json(root).map_err(|error| SceneError::file(path, error))?;
+    check_parts(document.as_json()).map_err(at)?;
     let buffers = Buffers::read(&document, path, blob)?;
     Ok(File {
         path,
@@ -57,8 +56,30 @@ fn open(path: &Path) -> Result<File<'_>, SceneError> {
     })
 }
 
+/// Checks that positions are accessors: the crate's validation reads them before it checks their
+/// indices.
+fn check_positions(root: &Root) -> Result<(), (String, String)> {
+    let positions = Checked::Valid(Semantic::Positions);
+    for (mesh, of_mesh) in root.meshes.iter().enumerate() {
+        for (primitive, of_primitive) in of_mesh.primitives.iter().enumerate() {
+            let Some(index) = of_primitive.attributes.get(&positions) else {
+                continue;
+            };
+            if root.get(*index).is_none() {
+                let item = format!("meshes[{mesh}].primitives[{primitive}].attributes.POSITION");
+                let (index, count) = (index.value(), root.accessors.len());
+                return Err((
+                    item,
+                    format!("it is {index}; the number of accessors is {count}"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks that cameras, lights and images have the parts that their types say.
-fn check_parts(root: &Root) -> Result<(), (String, &'static str)> {
+fn check_parts(root: &Root) -> Result<(), (String, String)> {
     use gltf::json::camera::Type;
     for (index, camera) in root.cameras.iter().enumerate() {
         let has_part = match camera.type_ {
@@ -67,7 +88,10 @@ fn check_parts(root: &Root) -> Result<(), (String, &'static str)> {
             Checked::Invalid => false,
         };
         if !has_part {
-            return Err((format!("cameras[{index}]"), "it lacks its projection"));
+            return Err((
+                format!("cameras[{index}]"),
+                "it lacks its projection".to_owned(),
+            ));
         }
     }
     let extensions = root.extensions.as_ref();
@@ -75,14 +99,17 @@ fn check_parts(root: &Root) -> Result<(), (String, &'static str)> {
     for (index, light) in lights.iter().flat_map(|all| &all.lights).enumerate() {
         let is_spot = light.type_ == Checked::Valid(LightType::Spot);
         if is_spot && light.spot.is_none() {
-            return Err((format!("lights[{index}]"), "it lacks the cone of a spot"));
+            return Err((
+                format!("lights[{index}]"),
+                "it lacks the cone of a spot".to_owned(),
+            ));
         }
     }
     for (index, image) in root.images.iter().enumerate() {
         if image.uri.is_none() && image.buffer_view.is_none() {
             return Err((
                 format!("images[{index}]"),
-                "it has no URI and no buffer view",
+                "it has no URI and no buffer view".to_owned(),
             ));
         }
     }
