@@ -10,11 +10,13 @@
 //!   fuzz/targets -s none source` does the same without that, where cargo-fuzz is installed.
 //! - `cargo run --release -p adumbra-fuzz -- numerics` compares the ops of the op table with their specs, over all floats ([`numerics`]).
 //! - `cargo run --release -p adumbra-fuzz -- bits` holds what programs give, to the bit, against hashes from an earlier commit ([`bits`]).
+//! - `cargo run --release -p adumbra-fuzz -- loaders --inputs 50000` loads changed files of scenes, models and images ([`loaders`]).
 //! - `cargo run -p adumbra-fuzz -- mutations` changes the sources in one place at a time, and says which change no test notices ([`mutations`]).
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is fixed.
 
 pub mod bits;
+pub mod bounds;
 pub mod bundle;
 pub mod campaign;
 pub mod choices;
@@ -22,6 +24,7 @@ pub mod coverage;
 pub mod feature;
 pub mod fnv;
 pub mod generate;
+pub mod loaders;
 pub mod mix;
 pub mod mutations;
 pub mod numerics;

@@ -4,7 +4,9 @@
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
 use adumbra::batch::SimdError;
+use adumbra_fuzz::bounds::CountingAllocator;
 use adumbra_fuzz::generate::derived::DerivedKind;
+use adumbra_fuzz::loaders::{LOADERS, run_loader};
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
@@ -16,6 +18,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Campaigns that hold the engines against one another, and sweeps over all floats
 #[derive(Debug, Parser)]
@@ -86,6 +91,17 @@ enum Command {
         /// Print the program of the seed instead
         #[arg(long)]
         show: bool,
+    },
+    /// Load files of scenes, models and images with some of their bytes changed
+    Loaders {
+        /// Number of files for each loader
+        #[arg(long)]
+        inputs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Names of loaders; all without any
+        names: Vec<String>,
     },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
@@ -198,6 +214,11 @@ fn main() -> ExitCode {
             let (counts, failure) = run_losses(seed, programs);
             finish(&counts, failure)
         }
+        Command::Loaders {
+            inputs,
+            seed,
+            names,
+        } => exit_code(loaders(inputs, seed, &names)),
         Command::Bits {
             programs,
             check,
@@ -239,6 +260,28 @@ fn engine(name: &str) -> Result<SweepEngine, String> {
             Err(format!("the engines are `table`, `{levels}`"))
         }
     }
+}
+
+fn loaders(inputs: u64, seed: u64, names: &[String]) -> Result<bool, String> {
+    let known = |name: &String| LOADERS.iter().any(|loader| loader.name == name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        let known = LOADERS.map(|loader| loader.name).join("`, `");
+        return Err(format!(
+            "there is no loader `{unknown}`; there are `{known}`"
+        ));
+    }
+    let is_chosen = |name: &str| names.is_empty() || names.iter().any(|chosen| chosen == name);
+    let mut is_well = true;
+    for loader in LOADERS.iter().filter(|loader| is_chosen(loader.name)) {
+        match run_loader(loader, seed, inputs, true) {
+            Ok(counts) => println!("{}: {counts:?}", loader.name),
+            Err(failure) => {
+                println!("{failure}");
+                is_well = false;
+            }
+        }
+    }
+    Ok(is_well)
 }
 
 fn show(seed: u64) -> ExitCode {

@@ -346,6 +346,7 @@ const CELLS: &[&str] = &[
     "frontend/src/check/derivative/rule_cycle.rs",
     "frontend/src/grammar.rs",
     "frontend/src/parse.rs",
+    "fuzz/src/loaders.rs",
     "fuzz/src/oracle/noisy.rs",
     "ir/src/passes/differentiate/field.rs",
     "ir/src/passes/tests/random.rs",
