@@ -109,7 +109,7 @@ fn singular_partials_are_exactly_the_nonfinite() {
         // What can be infinite there is an operand, a partial of another op.
         let settles = settling_operands(op);
         assert_eq!(settles, op.flat_partials()[..arity], "{}", info.name);
-        let needs_mark = |i: usize| infinite[i] || settles[i] || op == Op::StrongMul;
+        let needs_mark = |i: usize| infinite[i] || settles[i];
         for (i, &is_singular) in singular.iter().enumerate() {
             assert!(
                 !is_singular || needs_mark(i),
@@ -125,9 +125,6 @@ fn singular_partials_are_exactly_the_nonfinite() {
 /// shadow, so this is its value alone.
 fn settling_operands(op: Op) -> Vec<bool> {
     let mut settling = vec![false; op.arity()];
-    if op == Op::StrongMul {
-        return settling;
-    }
     for operands in tuples(op, &special()) {
         let v = value(op, &operands);
         if !v.is_finite() {

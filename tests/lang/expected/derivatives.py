@@ -362,6 +362,7 @@ def orders_at_zero():
         "mixed": (1 / 2.0,) * 4,
         "of_tangent": 1 / 1.5,
         "third": -1 / 2.0**2,
+        "of_slope": (0.0, 0.0, 0.0),
     }
 
 
@@ -381,7 +382,6 @@ def not_taken():
         "by_rule": (0.5, 0.0, 1.0),
         "settled": (0.0, 0.0, 0.0),
         "chosen_seed": (2 * -0.5, 2 * -0.5),
-        "of_slope": (0.0, 0.0, 0.0),
     }
 
 
