@@ -88,13 +88,13 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
     }
     let many =
         |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
-    // All sines live before the first is used, with both shadows.
+    // All differences live before the first is used, with both shadows.
     let declared = many(350, &|i| format!("float v{i} = x + {i};\n"));
-    let sines = many(350, &|i| format!("float t{i} = sin(v{i});\n"));
+    let differences = many(350, &|i| format!("float t{i} = 1.5 - v{i};\n"));
     let moved = many(350, &|i| format!("v{} = t{i} * 0.5;\n", 349 - i));
     let sum = many(350, &|i| format!("o += v{i};\n"));
     let carried = format!(
-        "{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {sines} {moved} }} o = 0; {sum} o += ddx(o) + ddy(o);"
+        "{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {differences} {moved} }} o = 0; {sum} o += ddx(o) + ddy(o);"
     );
     let uniform = many(6000, &|i| format!("o = o * 0.5 + k * {i};\n"));
     for body in [carried, format!("o = x; {uniform}")] {
