@@ -19,7 +19,7 @@ impl Sources {
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
     /// let wood = &program.textures()[0];
     /// let file = sources.read_texture(wood, &Folder::new("assets"), |name| Ok(name.to_owned()));
-    /// assert_eq!(file?, Some("oak.png".to_owned()));
+    /// assert_eq!(file.map_err(|error| error.message)?, Some("oak.png".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
