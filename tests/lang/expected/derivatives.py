@@ -363,6 +363,7 @@ def orders_at_zero():
         "of_tangent": 1 / 1.5,
         "third": -1 / 2.0**2,
         "of_slope": (0.0, 0.0, 0.0),
+        "of_sign": (0.0, 0.0, 0.0),
     }
 
 

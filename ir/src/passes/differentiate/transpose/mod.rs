@@ -319,7 +319,7 @@ impl<'a> Transpose<'a> {
             let value = coefficient.value().map(|value| self.value(value, span));
             let before = self.adjoints[operand.index()];
             let coefficient = match coefficient {
-                Coefficient::Of(of) if !self.is_always_finite(of) => {
+                Coefficient::Of(of) if !self.is_finite_factor(of) => {
                     self.note_product(true);
                     Coefficient::Singular(of)
                 }
@@ -346,12 +346,15 @@ impl<'a> Transpose<'a> {
         self.strong.push(StrongProduct { product, is_guard });
     }
 
-    /// Whether a value of the primal function is finite whatever its operands are.
-    fn is_always_finite(&self, value: ValueId) -> bool {
+    /// Whether a value of the primal function is a finite constant other than 0: a factor that leaves a
+    /// cotangent of 0, and one that is infinite.
+    fn is_finite_factor(&self, value: ValueId) -> bool {
         let inst = self.shape.inst(&self.linear.function, value);
         inst.is_some_and(|inst| match inst.kind {
-            InstKind::Const(bits) => f32::from_bits(bits).is_finite(),
-            InstKind::Op(op) => matches!(op, Op::IToF | Op::UToF | Op::Sign | Op::Step),
+            InstKind::Const(bits) => {
+                let factor = f32::from_bits(bits);
+                factor.is_finite() && factor != 0.0
+            }
             _ => false,
         })
     }
