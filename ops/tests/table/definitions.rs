@@ -124,6 +124,11 @@ fn singular_partials_are_exactly_the_nonfinite() {
 /// operand, which can be anything, must not count. The operands of a strong product are a partial and a
 /// shadow, so this is its value alone.
 fn settling_operands(op: Op) -> Vec<bool> {
+    // A factor of 0 settles the other, which its own shadow is multiplied by all the same
+    // ([`strong_zeros_win_in_every_order`]).
+    if op == Op::StrongMul {
+        return vec![true; op.arity()];
+    }
     let mut settling = vec![false; op.arity()];
     for operands in tuples(op, &special()) {
         let v = value(op, &operands);
