@@ -24,7 +24,7 @@ impl Sources {
     /// ```
     ///
     /// # Errors
-    /// [`Code::TextureNotFound`](crate::diagnostics::Code::TextureNotFound) at its declaration if
+    /// [`Code::TextureNotFound`] at its declaration if
     /// the loader refuses the path, the file cannot be read, or the source is not here.
     pub fn read_texture<T>(
         &self,
