@@ -24,8 +24,8 @@ impl Sources {
     /// ```
     ///
     /// # Errors
-    /// [`Code::TextureNotFound`] at its declaration if
-    /// the loader refuses the path, the file cannot be read, or the source is not here.
+    /// [`Code::TextureNotFound`] at its declaration if the loader refuses the path, the file cannot
+    /// be read, or the source is not here.
     pub fn read_texture<T>(
         &self,
         texture: &Texture,

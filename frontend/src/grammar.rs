@@ -165,8 +165,8 @@ fn one<'t, 'a>(
     })
 }
 
-/// Nothing, before a token of the set. Before rules that begin with those tokens, it saves trying each
-/// of them in vain.
+/// Nothing, before a token of the set. Before rules that begin with those tokens, it saves trying
+/// each of them in vain.
 fn ahead<'t, 'a>(
     set: TokenSet,
 ) -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {

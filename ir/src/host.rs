@@ -51,8 +51,8 @@ pub const QUERY_POINTS: usize = 8;
 /// The most steps between two queries for cancellation.
 pub const MAX_QUERY_PERIOD: u64 = 1 << 10;
 
-/// Steps between two queries for cancellation. The budget does not depend on how long a step is, since
-/// optimisation may not change it. So a program with long steps asks after fewer of them.
+/// Steps between two queries for cancellation. The budget does not depend on how long a step is,
+/// since optimisation may not change it. So a program with long steps asks after fewer of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryPeriod {
     /// The period, a power of two, less one.
@@ -87,8 +87,8 @@ impl QueryPeriod {
         }
     }
 
-    /// The steps, of those left, before the next one at which the host is asked. The last step of all
-    /// counts as one.
+    /// The steps, of those left, before the next one at which the host is asked. The last step of
+    /// all counts as one.
     #[inline(always)]
     pub const fn steps_before_query(self, left: u64) -> u64 {
         left.saturating_sub(1) & self.mask
@@ -402,9 +402,9 @@ pub trait Host<F = f32> {
         let _ = (message, args);
     }
 
-    /// Whether the point is to be stopped, by a cancellation or deadline of the host. An engine asks
-    /// after at most [`MAX_QUERY_PERIOD`] steps, and every few milliseconds of its own work. The other
-    /// points of a batch are asked about at their next steps.
+    /// Whether the point is to be stopped, by a cancellation or deadline of the host. An engine
+    /// asks after at most [`MAX_QUERY_PERIOD`] steps, and every few milliseconds of its own work.
+    /// The other points of a batch are asked about at their next steps.
     fn is_cancelled(&mut self) -> bool {
         false
     }

@@ -175,8 +175,8 @@ fn declared<'t, 'a: 't>(
     functions.or(others).boxed()
 }
 
-/// What follows the result of a function: its name, its parameters if they can be parsed, its body if
-/// it has one.
+/// What follows the result of a function: its name, its parameters if they can be parsed, its body
+/// if it has one.
 struct Signature<'a> {
     name: Ident,
     parameters: Option<&'a [ParamDecl<'a>]>,
@@ -202,8 +202,8 @@ fn signature<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
         .boxed()
 }
 
-/// A function, a shader where `result` is none, a prototype; its name if the parameters could not be
-/// parsed. Before it `words` mean nothing.
+/// A function, a shader where `result` is none, a prototype; its name if the parameters could not
+/// be parsed. Before it `words` mean nothing.
 fn function<'t, 'a: 't>(
     attribute: GrammarRule<'t, 'a, Attribute<'a>>,
     words: &'static [&'static str],

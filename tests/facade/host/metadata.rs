@@ -1,4 +1,5 @@
-//! Metadata of inputs, outputs and textures reaches the host from a source, bytecode or an object alike.
+//! Metadata of inputs, outputs and textures reaches the host from a source, bytecode or an object
+//! alike.
 
 use adumbra::{
     Compiler, GlobalsLayout, Instance, Program, Sources,

@@ -16,8 +16,8 @@ impl Chunk {
         }
     }
 
-    /// Asks the host whether to stop the active points. Once it cancels, it is asked about the others
-    /// at each of their steps.
+    /// Asks the host whether to stop the active points. Once it cancels, it is asked about the
+    /// others at each of their steps.
     #[cold]
     #[inline(never)]
     pub(super) fn query(&mut self, context: &mut RunContext<'_>, site: Site) {

@@ -62,8 +62,8 @@ impl RunContext<'_> {
 pub(super) struct Chunk {
     pub(super) program: Arc<Bytecode>,
     pub(super) limits: Limits,
-    /// After how many steps the host is asked about cancellation: those of the program, or fewer once
-    /// it has cancelled.
+    /// After how many steps the host is asked about cancellation: those of the program, or fewer
+    /// once it has cancelled.
     pub(super) query_period: QueryPeriod,
     /// After how many it is asked for the work of a step of all points.
     pub(super) work_period: QueryPeriod,

@@ -52,8 +52,8 @@ impl Chunk {
         context: &mut RunContext<'_>,
     ) -> bool {
         let info = &self.memory.loops[index as usize];
-        // The engine regains control as often as the host is asked about cancellation. So the code can
-        // count the steps of a point in 32 bits.
+        // The engine regains control as often as the host is asked about cancellation. So the code
+        // can count the steps of a point in 32 bits.
         let most = self.query_period.steps().div_ceil(info.iteration_steps);
         let iterations = (self.account.left() / info.iteration_steps).min(most);
         // The code passes points that are inactive before one of its blocks. They would lose the

@@ -1,8 +1,8 @@
 //! The work of a program between two steps, and queries for cancellation in straight code.
 //!
 //! Steps of the budget do not depend on how much code is between them, so that optimisation cannot
-//! change them. Work bounds how long that code takes. A *segment* is code that runs without a step, a
-//! return or a [query](Opcode::Query). Its work is at most [`MAX_SEGMENT_WORK`], or that of one
+//! change them. Work bounds how long that code takes. A *segment* is code that runs without a step,
+//! a return or a [query](Opcode::Query). Its work is at most [`MAX_SEGMENT_WORK`], or that of one
 //! instruction: longer straight code has queries, in lowered programs and in those from files. From
 //! the longest segment follows after how many steps an engine asks ([`query_period`]).
 
@@ -21,7 +21,8 @@ const NOISE_WORK: u32 = 256;
 /// Registers that are saved or restored for one unit of work.
 const SAVED_PER_WORK: u32 = 4;
 
-/// The work of an instruction, in instructions that round once. Words that take steps are not counted.
+/// The work of an instruction, in instructions that round once. Words that take steps are not
+/// counted.
 fn work(operands: &Operands<'_>, code: &BytecodeInstruction) -> u32 {
     match code.opcode {
         Opcode::Arithmetic(op, pattern) => op_work(op) * (1 + pattern.result().count()),
@@ -47,8 +48,8 @@ fn op_work(op: Op) -> u32 {
     }
 }
 
-/// Whether an instruction ends a segment: it takes a step whenever it is executed, or it is a query.
-/// So does a return, after which control does not continue here.
+/// Whether an instruction ends a segment: it takes a step whenever it is executed, or it is a
+/// query. So does a return, after which control does not continue here.
 fn ends_segment(opcode: Opcode) -> bool {
     matches!(
         opcode,

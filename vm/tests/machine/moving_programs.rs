@@ -1,5 +1,5 @@
-//! Programs with each instruction that takes steps for the words that it moves. Tests of machine code
-//! include them too.
+//! Programs with each instruction that takes steps for the words that it moves. Tests of machine
+//! code include them too.
 
 use adumbra_ir::host::{WORDS_PER_STEP, move_steps};
 use std::fmt::Write;

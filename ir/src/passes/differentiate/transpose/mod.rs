@@ -346,8 +346,8 @@ impl<'a> Transpose<'a> {
         self.strong.push(StrongProduct { product, is_guard });
     }
 
-    /// Whether a value of the primal function is a finite constant other than 0: a factor that leaves a
-    /// cotangent of 0, and one that is infinite.
+    /// Whether a value of the primal function is a finite constant other than 0: a factor that
+    /// leaves a cotangent of 0, and one that is infinite.
     fn is_finite_factor(&self, value: ValueId) -> bool {
         let inst = self.shape.inst(&self.linear.function, value);
         inst.is_some_and(|inst| match inst.kind {
