@@ -31,7 +31,7 @@ impl Chunk {
     pub(super) fn ask_at_every_step(&mut self) {
         self.query_period = QueryPeriod::EVERY_STEP;
         for machine in &mut self.point_machines {
-            machine.ask_at_every_step();
+            machine.ask_after(QueryPeriod::EVERY_STEP);
         }
     }
 
@@ -39,7 +39,7 @@ impl Chunk {
     pub(super) fn ask_by_work(&mut self) {
         self.query_period = self.work_period;
         for machine in &mut self.point_machines {
-            machine.ask_by_work();
+            machine.ask_after(self.point_period);
         }
     }
 }

@@ -67,6 +67,8 @@ pub(super) struct Chunk {
     pub(super) query_period: QueryPeriod,
     /// After how many it is asked for the work of a step of all points.
     pub(super) work_period: QueryPeriod,
+    /// The same for the points of a point machine.
+    pub(super) point_period: QueryPeriod,
     pub(super) width: usize,
     pub(super) memory: ChunkMemory,
     pub(super) results: ChunkResults,
@@ -141,6 +143,7 @@ impl Chunk {
             limits,
             query_period: work_period,
             work_period,
+            point_period: query_period(program, 1),
             width,
             memory,
             results: ChunkResults::new(program, width),
@@ -184,6 +187,7 @@ impl Chunk {
             limits: _,
             query_period: _,
             work_period: _,
+            point_period: _,
             width: _,
             memory,
             results,

@@ -68,14 +68,9 @@ impl PointMachine {
         outcome
     }
 
-    /// From now on the host is asked at every step: it has cancelled another point of the batch.
-    pub(crate) fn ask_at_every_step(&mut self) {
-        self.state.query_period = QueryPeriod::EVERY_STEP;
-    }
-
-    /// From now on the host is asked as often as the program's steps are long.
-    pub(crate) fn ask_by_work(&mut self) {
-        self.state.query_period = self.work_period;
+    /// From now on the host is asked about cancellation after so many steps.
+    pub(crate) fn ask_after(&mut self, period: QueryPeriod) {
+        self.state.query_period = period;
     }
 
     /// Suspends the loaded point at the sample or difference at a position.

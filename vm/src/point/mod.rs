@@ -26,7 +26,7 @@ mod threaded_code;
 
 use crate::bytecode::{Bytecode, BytecodeFunction, Register, query_period};
 use crate::native::{NativeBackend, PointExit, PointKernels};
-use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, QueryPeriod};
+use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::QuadPause;
 use adumbra_simd::SimdLevel;
@@ -68,8 +68,6 @@ pub struct PointMachine {
     start: usize,
     /// The kernel at that instruction, if there is one.
     beginning: Option<EntryKernel>,
-    /// After how many steps the host is asked about cancellation for the work of a step.
-    work_period: QueryPeriod,
     state: PointState,
 }
 
@@ -118,9 +116,9 @@ impl PointMachine {
         };
         let entry = program.functions[program.entry as usize].clone();
         let start = state::index(entry.start) as usize;
-        let work_period = query_period(&program, 1);
+        let query_period = query_period(&program, 1);
         let beginning = (kernels.as_ref())
-            .and_then(|kernels| EntryKernel::of(kernels, start, &entry, &limits, work_period));
+            .and_then(|kernels| EntryKernel::of(kernels, start, &entry, &limits, query_period));
         PointMachine {
             nothing: vec![0; 3 * output_types.len()].into_boxed_slice(),
             suspended_globals: vec![0; program.interface.global_words()].into_boxed_slice(),
@@ -128,7 +126,6 @@ impl PointMachine {
             start,
             entry,
             beginning,
-            work_period,
             state: PointState {
                 code: ThreadedCode::new(code),
                 output_types,
@@ -138,7 +135,7 @@ impl PointMachine {
                     .map(|&s| program.register_index(Register(s)))
                     .collect(),
                 limits,
-                query_period: work_period,
+                query_period,
                 steps: 0,
                 elements: 0,
                 calls: Vec::with_capacity(calls),
@@ -344,7 +341,6 @@ impl PointMachine {
             entry,
             start: _,
             beginning: _,
-            work_period: _,
             state,
         } = self;
         size_of::<PointMachine>()
