@@ -21,7 +21,7 @@ const MAX_CACHED: usize = 1 << 10;
 
 /// The most nodes of a program's ops. Further code is interpreted: noise is thousands of nodes, and
 /// a shader of many noises would be gigabytes of machine code.
-pub(crate) const MAX_PROGRAM_NODES: usize = 1 << 22;
+pub(crate) const MAX_PROGRAM_NODES: usize = 1 << 21;
 
 /// Which shadows the result and each operand of an op have, along x and y: two bits each, the
 /// result's lowest.

@@ -369,7 +369,7 @@ def orders_at_zero():
 
 def not_taken():
     # Each value is that of the side that is taken, and its derivatives are: 1, y or 0 where that is a
-    # constant, y² of the element, x summed twice, and 0 where a function of ∞ is flat.
+    # constant, y² of the element, x^(-1/2) by a rule that a cotangent of 0 scales, x summed twice, and 0 where a function of ∞ is flat.
     x, y = -0.25, 0.75
     return {
         "fresnel": (1.0, 0.0, 0.0, 0.0),
@@ -381,6 +381,7 @@ def not_taken():
         "last_iteration": (1.0 + 1.0, 2.0, 2.0),
         "element": (2 * 0.5**2, 0.5 * 4 * 0.5),
         "by_rule": (0.5, 0.0, 1.0),
+        "by_rule_again": (0.0, 0.0, 4**-0.5, 4**-0.5),
         "settled": (0.0, 0.0, 0.0),
         "chosen_seed": (2 * -0.5, 2 * -0.5),
     }

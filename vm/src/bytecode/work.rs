@@ -1,18 +1,18 @@
 //! The work of a program between two steps, and queries for cancellation in straight code.
 //!
 //! Steps of the budget do not depend on how much code is between them, so that optimisation cannot
-//! change them. Work bounds how long that code takes. A *segment* is code that runs without a step,
-//! a return or a [query](Opcode::Query). Its work is at most [`MAX_SEGMENT_WORK`], or that of one
+//! change them. Work bounds how long that code takes. An *interval* is code that runs without a step,
+//! a return or a [query](Opcode::Query). Its work is at most [`MAX_INTERVAL_WORK`], or that of one
 //! instruction: longer straight code has queries, in lowered programs and in those from files. From
-//! the longest segment follows after how many steps an engine asks ([`query_period`]).
+//! the longest interval follows after how many steps an engine asks ([`query_period`]).
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands};
 use adumbra_ir::host::{QueryPeriod, WORDS_PER_STEP};
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
 
-/// The most work of a segment.
-const MAX_SEGMENT_WORK: u32 = 1 << 14;
+/// The most work of an interval.
+const MAX_INTERVAL_WORK: u32 = 1 << 14;
 
 /// Work of an op whose algorithm approximates, and of noise.
 const APPROXIMATION_WORK: u32 = 16;
@@ -48,17 +48,17 @@ fn op_work(op: Op) -> u32 {
     }
 }
 
-/// Whether an instruction ends a segment: it takes a step whenever it is executed, or it is a
+/// Whether an instruction ends an interval: it takes a step whenever it is executed, or it is a
 /// query. So does a return, after which control does not continue here.
-fn ends_segment(opcode: Opcode) -> bool {
+fn ends_interval(opcode: Opcode) -> bool {
     matches!(
         opcode,
         Opcode::Loop | Opcode::Call | Opcode::Enter | Opcode::Iteration | Opcode::Query
     )
 }
 
-/// The longest segment, and the positions before which a query keeps segments to `most`.
-fn segments(program: &Bytecode, most: u32) -> (u32, Vec<u32>) {
+/// The longest interval, and the positions before which a query keeps intervals to `most`.
+fn intervals(program: &Bytecode, most: u32) -> (u32, Vec<u32>) {
     let operands = Operands::new(program);
     let mut before = vec![0_u32; program.code.len()];
     let (mut longest, mut queries) = (0, Vec::new());
@@ -66,30 +66,30 @@ fn segments(program: &Bytecode, most: u32) -> (u32, Vec<u32>) {
     let mut through = 0;
     for (position, code) in (0..).zip(&program.code) {
         let own = work(&operands, code);
-        let mut segment = before[position as usize].max(through);
-        if segment > 0 && segment.saturating_add(own) > most {
+        let mut interval = before[position as usize].max(through);
+        if interval > 0 && interval.saturating_add(own) > most {
             queries.push(position);
-            segment = 0;
+            interval = 0;
         }
-        segment = segment.saturating_add(own);
-        longest = longest.max(segment);
-        through = match ends_segment(code.opcode) || code.opcode.never_falls_through() {
+        interval = interval.saturating_add(own);
+        longest = longest.max(interval);
+        through = match ends_interval(code.opcode) || code.opcode.never_falls_through() {
             true => 0,
-            false => segment,
+            false => interval,
         };
         // Only loops go back, by a step.
         if code.opcode.roles()[0] == OperandRole::Target && code.opcode != Opcode::Loop {
             let target = &mut before[code.words[0] as usize];
-            *target = (*target).max(segment);
+            *target = (*target).max(interval);
         }
     }
     (longest, queries)
 }
 
-/// Puts queries into the segments of a valid program that are too long; returns their positions
+/// Puts queries into the intervals of a valid program that are too long; returns their positions
 /// among the instructions of before, in order.
 pub(crate) fn insert_queries(program: &mut Bytecode) -> Vec<u32> {
-    let (_, queries) = segments(program, MAX_SEGMENT_WORK);
+    let (_, queries) = intervals(program, MAX_INTERVAL_WORK);
     if queries.is_empty() {
         return queries;
     }
@@ -126,7 +126,7 @@ pub(crate) fn insert_queries(program: &mut Bytecode) -> Vec<u32> {
 /// After how many steps an engine asks that runs a program for as many vectors of
 /// [`QUERY_POINTS`](adumbra_ir::host::QUERY_POINTS) points at once.
 pub(crate) fn query_period(program: &Bytecode, vectors: usize) -> QueryPeriod {
-    let (longest, _) = segments(program, u32::MAX);
+    let (longest, _) = intervals(program, u32::MAX);
     QueryPeriod::of(u64::from(longest.max(WORDS_PER_STEP)) * vectors as u64)
 }
 
@@ -163,13 +163,13 @@ mod tests {
 
     #[test]
     fn long_straight_code_has_queries() {
-        let count = 5 * MAX_SEGMENT_WORK / 2;
+        let count = 5 * MAX_INTERVAL_WORK / 2;
         let mut code = vec![opcode(COPY, []); count as usize];
         code.push(opcode(Opcode::Return, []));
         let mut program = program(code);
         assert_eq!(insert_queries(&mut program).len(), 2);
-        let (longest, missing) = segments(&program, MAX_SEGMENT_WORK);
-        assert_eq!((longest, missing.len()), (MAX_SEGMENT_WORK, 0));
+        let (longest, missing) = intervals(&program, MAX_INTERVAL_WORK);
+        assert_eq!((longest, missing.len()), (MAX_INTERVAL_WORK, 0));
         assert_eq!(insert_queries(&mut program), [0; 0], "once is enough");
         for (position, _) in &program.spans {
             assert_ne!(program.code[*position as usize].opcode, Opcode::Query);
@@ -180,7 +180,7 @@ mod tests {
     /// other.
     #[test]
     fn branches_do_not_avoid_queries() {
-        let arm = MAX_SEGMENT_WORK / 3;
+        let arm = MAX_INTERVAL_WORK / 3;
         let mut code = Vec::new();
         for _ in 0..20 {
             let at = code.len() as u32;
@@ -192,15 +192,15 @@ mod tests {
         code.push(opcode(Opcode::Return, []));
         let mut program = program(code);
         assert!(!insert_queries(&mut program).is_empty());
-        let (longest, missing) = segments(&program, MAX_SEGMENT_WORK);
-        assert!(longest <= MAX_SEGMENT_WORK, "{longest}");
+        let (longest, missing) = intervals(&program, MAX_INTERVAL_WORK);
+        assert!(longest <= MAX_INTERVAL_WORK, "{longest}");
         assert_eq!(missing, []);
     }
 
     /// A loop whose head follows long code does not ask at each iteration.
     #[test]
     fn back_edges_pass_over_queries() {
-        let mut code = vec![opcode(COPY, []); MAX_SEGMENT_WORK as usize];
+        let mut code = vec![opcode(COPY, []); MAX_INTERVAL_WORK as usize];
         let head = code.len() as u32;
         code.extend([opcode(COPY, []), opcode(Opcode::Loop, [head])]);
         let mut program = program(code);
@@ -211,7 +211,7 @@ mod tests {
 
     /// The more work between steps, the fewer steps between queries, and the fewer for more points.
     #[test]
-    fn query_period_follows_longest_segment() {
+    fn query_period_follows_longest_interval() {
         let period = |copies: usize, vectors| {
             let mut code = vec![opcode(COPY, []); copies];
             code.push(opcode(Opcode::Loop, [0]));

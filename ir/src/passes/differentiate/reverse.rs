@@ -30,8 +30,6 @@ pub(super) struct Analysis {
     /// By loop: the record of an iteration.
     pub(super) records: FxHashMap<RegionId, RecordId>,
     tape: TapeId,
-    /// Whether the sweeps are differentiated again.
-    nests: bool,
     /// By record that the function keeps or takes itself: that of the adjoints of its floats.
     adjoint_records: FxHashMap<RecordId, RecordId>,
 }
@@ -103,7 +101,6 @@ impl Analysis {
             plan,
             records,
             tape,
-            nests: differentiator.nests(),
             adjoint_records,
         })
     }
@@ -128,7 +125,6 @@ impl Analysis {
             &self.plan,
             (&self.records, &self.adjoint_records),
             self.tape,
-            self.nests,
             builder,
         )
     }

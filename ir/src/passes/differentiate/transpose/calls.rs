@@ -89,26 +89,23 @@ impl Transpose<'_> {
         }
         for (&param, mut gradient) in call.params.iter().zip(gradients.iter()) {
             if let Some(taken) = taken {
-                let zero = self.builder.float(0.0, span);
-                let args = [taken, gradient, zero];
-                gradient = self.builder.op(Op::Select, &args, span);
+                gradient = self.taken_or_finite(taken, gradient, span);
             }
             self.add(param, gradient, span);
         }
     }
 
     /// Whether a cotangent of a custom backward derivative is not 0. If all are, nothing of the call is
-    /// taken, and its gradients are 0 whatever the rule gives.
+    /// taken.
     ///
-    /// `None` if that is not to be asked: a rule with arrays has cotangents in them, and where sweeps are
-    /// differentiated again a cotangent that is 0 can have a derivative.
+    /// `None` if that is not to be asked: a rule with arrays has cotangents in them.
     fn any_taken(
         &mut self,
         cotangents: &[ValueId],
         call: &LinearCall,
         span: Span,
     ) -> Option<ValueId> {
-        if self.nests || !call.arrays.is_empty() {
+        if !call.arrays.is_empty() {
             return None;
         }
         let mut any = None;
@@ -121,5 +118,19 @@ impl Transpose<'_> {
             });
         }
         any
+    }
+
+    /// A gradient of a custom backward derivative if it is taken or finite, else 0.
+    ///
+    /// A rule is linear, so that a finite gradient of what is not taken is 0 by itself. It is not
+    /// replaced, since its derivative by the cotangents need not be 0.
+    fn taken_or_finite(&mut self, taken: ValueId, gradient: ValueId, span: Span) -> ValueId {
+        let size = self.builder.op(Op::Abs, &[gradient], span);
+        let infinity = self.builder.float(f32::INFINITY, span);
+        let is_finite = self.builder.op(Op::FLt, &[size, infinity], span);
+        let is_right = self.builder.op(Op::Or, &[taken, is_finite], span);
+        let zero = self.builder.float(0.0, span);
+        self.builder
+            .op(Op::Select, &[is_right, gradient, zero], span)
     }
 }

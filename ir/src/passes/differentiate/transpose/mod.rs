@@ -60,8 +60,6 @@ pub(super) struct Transpose<'a> {
     seeds: FxHashMap<Target, Vec<Option<ValueId>>>,
     /// Products that are strong, but those of flat partials.
     pub(super) strong: Vec<StrongProduct>,
-    /// Whether the sweep is differentiated again.
-    nests: bool,
 }
 
 impl<'a> Transpose<'a> {
@@ -74,7 +72,6 @@ impl<'a> Transpose<'a> {
             &'a FxHashMap<RecordId, RecordId>,
         ),
         tape: TapeId,
-        nests: bool,
         builder: FunctionBuilder,
     ) -> Transpose<'a> {
         Transpose {
@@ -95,7 +92,6 @@ impl<'a> Transpose<'a> {
             log: Vec::new(),
             seeds: FxHashMap::default(),
             strong: Vec::new(),
-            nests,
         }
     }
 
