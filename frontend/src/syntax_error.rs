@@ -1,13 +1,15 @@
 //! Turns the grammar's failures into diagnostics.
 //!
 //! A failure is a token and the kinds that were expected there. Its explanation follows from the
-//! tokens around it: first derivatives and syntax of other languages are recognised, then a missing `;`, then the
-//! general form "expected …, found …".
+//! tokens around it: first derivatives and syntax of other languages are recognised, then a missing
+//! `;`, then the general form "expected …, found …".
 
 mod derivative_syntax;
+mod foreign_form;
 pub(crate) mod foreign_keyword;
 mod foreign_syntax;
 pub(crate) mod misspelt_keyword;
+mod surroundings;
 
 use crate::grammar::{
     ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, ParseError, STATEMENT_KEYWORDS,

@@ -16,6 +16,7 @@ mod differential;
 mod expression;
 mod foreign;
 mod initializer;
+mod local_declaration;
 mod matrix;
 mod metadata;
 mod method;
