@@ -364,8 +364,8 @@ pub enum Sampled {
 
 /// The host's callbacks during an evaluation. The engines own no pixels and no clock.
 pub trait Host<F = f32> {
-    /// Answers one request. Requests of a point come in the order in which it executes them, one
-    /// for each sample executed.
+    /// Answers one request. Requests of a point come in the order in which it executes them. A
+    /// sample that always comes after an equal one takes its answer.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
 
     /// Answers the requests of one sample for many points of a batch at once: `points` are their

@@ -55,9 +55,9 @@ pub enum InstKind {
     Load(ArrayId),
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
     Store(ArrayId),
-    /// `u, v, operands of the level of detail → 3 or 1`: requests a texture's colour or alpha. The
+    /// `u, v, operands of the level of detail → red, green, blue, alpha`: requests a texture. The
     /// results have no shadows.
-    Sample(TextureId, Channels, MipSelection),
+    Sample(TextureId, MipSelection),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
     /// `closure, closure → closure`.
@@ -102,33 +102,6 @@ pub enum InstKind {
     Return,
     /// Terminator: control cannot reach it.
     Unreachable,
-}
-
-/// The channels of a texture that a sample returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Channels {
-    /// Red, green and blue: three results.
-    Color,
-    /// Alpha: one result.
-    Alpha,
-}
-
-impl Channels {
-    /// The number of results.
-    pub const fn count(self) -> u32 {
-        match self {
-            Channels::Color => 3,
-            Channels::Alpha => 1,
-        }
-    }
-
-    /// The results, of red, green, blue and alpha.
-    pub fn of(self, texel: &[f32; 4]) -> &[f32] {
-        match self {
-            Channels::Color => &texel[..3],
-            Channels::Alpha => &texel[3..],
-        }
-    }
 }
 
 /// The source of a sample's footprint, by which the host chooses the level of detail.
@@ -368,6 +341,7 @@ const NONE: Types = Types::Are(&[]);
 const FLOAT: Types = Types::Are(&[F32]);
 const FLOATS2: Types = Types::Are(&[F32; 2]);
 const FLOATS3: Types = Types::Are(&[F32; 3]);
+const FLOATS4: Types = Types::Are(&[F32; 4]);
 const FLOATS6: Types = Types::Are(&[F32; 6]);
 const CLOSURE: Types = Types::Are(&[Closure]);
 
@@ -393,18 +367,12 @@ instructions! {
     "store" = Store(array), [Written(array)], " _[1], *",
         IndexAndElement(*array) => NONE, Never, WritesArray;
 
-    "sample_color" = Sample(texture, Channels::Color, MipSelection::Shadows),
-        [Texture(texture)], " _(*)", FLOATS2 => FLOATS3, Never, CallsHost;
-    "sample_alpha" = Sample(texture, Channels::Alpha, MipSelection::Shadows),
-        [Texture(texture)], " _(*)", FLOATS2 => FLOAT, Never, CallsHost;
-    "sample_color_gradients" = Sample(texture, Channels::Color, MipSelection::Gradients),
-        [Texture(texture)], " _(*)", FLOATS6 => FLOATS3, Never, CallsHost;
-    "sample_alpha_gradients" = Sample(texture, Channels::Alpha, MipSelection::Gradients),
-        [Texture(texture)], " _(*)", FLOATS6 => FLOAT, Never, CallsHost;
-    "sample_color_level" = Sample(texture, Channels::Color, MipSelection::Level),
-        [Texture(texture)], " _(*)", FLOATS3 => FLOATS3, Never, CallsHost;
-    "sample_alpha_level" = Sample(texture, Channels::Alpha, MipSelection::Level),
-        [Texture(texture)], " _(*)", FLOATS3 => FLOAT, Never, CallsHost;
+    "sample" = Sample(texture, MipSelection::Shadows),
+        [Texture(texture)], " _(*)", FLOATS2 => FLOATS4, Never, CallsHost;
+    "sample_gradients" = Sample(texture, MipSelection::Gradients),
+        [Texture(texture)], " _(*)", FLOATS6 => FLOATS4, Never, CallsHost;
+    "sample_level" = Sample(texture, MipSelection::Level),
+        [Texture(texture)], " _(*)", FLOATS3 => FLOATS4, Never, CallsHost;
     "message" = Message(message), [Message(message)], " _(*)",
         OfMessage(*message) => NONE, Never, CallsHost;
 

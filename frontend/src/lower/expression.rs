@@ -6,7 +6,7 @@ use super::ssa::LeafValue;
 use crate::check::conversion_ops;
 use crate::check::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId};
-use adumbra_ir::module::{ArrayId, Channels, GlobalId, InstKind, ValueId};
+use adumbra_ir::module::{ArrayId, GlobalId, InstKind, ValueId};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
@@ -152,15 +152,14 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 for arg in args {
                     coordinates.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
-                let channels = match expr.ty {
-                    TypeId::FLOAT => Channels::Alpha,
-                    _ => Channels::Color,
-                };
                 self.observe(ObservedEvent::Sampling, [], span);
-                let kind = InstKind::Sample(self.shared.texture(texture), channels, detail);
-                let types = std::iter::repeat_n(Scalar::F32, channels.count() as usize);
-                let results = self.builder.inst(kind, coordinates, types, span);
-                results.iter().map(LeafValue::from).collect()
+                let kind = InstKind::Sample(self.shared.texture(texture), detail);
+                let results = self.builder.inst(kind, coordinates, [Scalar::F32; 4], span);
+                let mut results = results.iter().map(LeafValue::from);
+                match expr.ty {
+                    TypeId::FLOAT => results.next_back().into_iter().collect(),
+                    _ => results.take(3).collect(),
+                }
             }
             TypedExprKind::Message(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();

@@ -257,10 +257,10 @@ fn main() -> (f32:xy) ^0 {
   %1: f32:xy = global y[0]
   %2: f32:xy = mul %0, %1
   %3: f32:xy = sin %2
-  %4: f32, %5: f32, %6: f32 = sample_color wood(%3, %1)
-  %7: f32:xy = abs %2
-  %8: f32:xy = add %7, %0
-  return %8
+  %4: f32, %5: f32, %6: f32, %7: f32 = sample wood(%3, %1)
+  %8: f32:xy = abs %2
+  %9: f32:xy = add %8, %0
+  return %9
 }";
 
     fn module() -> Module {

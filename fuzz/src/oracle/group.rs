@@ -109,7 +109,7 @@ pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
         // numbered anew.
         (found.faults, found.more_faults, found.closures) = (Vec::new(), 0, Vec::new());
         found.messages.iter_mut().for_each(|said| said.1 = 0);
-        if let Some(difference) = by_hand.difference(&found, ComparisonExtent::All) {
+        if let Some(difference) = by_hand.difference_by_passes(&found, ComparisonExtent::All) {
             return Err(described(
                 format!("by hand, and linked: {difference}"),
                 &graph,

@@ -161,7 +161,7 @@ pub fn check(
         } else {
             ComparisonExtent::Values
         };
-        if let Some(difference) = plain.difference(&found, extent) {
+        if let Some(difference) = plain.difference_by_passes(&found, extent) {
             return Err(format!("before any pass, and {}: {difference}", mode.name));
         }
     }

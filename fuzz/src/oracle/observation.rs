@@ -106,6 +106,40 @@ impl ObservedRun {
         floats.map(|o| f32::from_bits(o.value))
     }
 
+    /// [`difference`](ObservedRun::difference) of a run before passes and one after them: a pass
+    /// may take the answer of an equal sample, so a request that was made before does not count.
+    pub fn difference_by_passes(
+        &self,
+        other: &ObservedRun,
+        extent: ComparisonExtent,
+    ) -> Option<String> {
+        let [before, after] = [self, other].map(|run| run.with_distinct_requests(extent));
+        before.difference(&after, extent)
+    }
+
+    /// The run as a host sees it that answers equal requests once.
+    fn with_distinct_requests(&self, extent: ComparisonExtent) -> ObservedRun {
+        let mut distinct = ObservedRun {
+            requests: Vec::new(),
+            ..self.clone()
+        };
+        // By the number of requests made, how many are distinct.
+        let mut counts = vec![0];
+        for (mut bits, level) in self.requests.iter().copied() {
+            if extent == ComparisonExtent::Values {
+                bits[3..].fill(0);
+            }
+            if !distinct.requests.contains(&(bits, level)) {
+                distinct.requests.push((bits, level));
+            }
+            counts.push(distinct.requests.len());
+        }
+        for (before, ..) in &mut distinct.messages {
+            *before = counts[*before];
+        }
+        distinct
+    }
+
     /// Where `other` differs, if it does. Any NaN equals any NaN.
     pub fn difference(&self, other: &ObservedRun, extent: ComparisonExtent) -> Option<String> {
         let outputs = |o: &ObservedRun| -> Vec<ObservedOutput> {
@@ -260,6 +294,27 @@ mod tests {
             observed(f32::from_bits(0xffc1_2345), 0.0),
         );
         assert_eq!(quiet.difference(&odd, ComparisonExtent::All), None);
+    }
+
+    #[test]
+    fn repeated_requests_are_no_difference_by_passes() {
+        let run = |places: &[u32], said: usize| {
+            let bits = |&place: &u32| ([0, place, place, 0, 0, 0, 0], None);
+            ObservedRun {
+                requests: places.iter().map(bits).collect(),
+                messages: vec![(said, 0, Vec::new())],
+                ..observed(1.0, 2.0)
+            }
+        };
+        let repeats = run(&[1, 2, 1, 3], 3);
+        let once = run(&[1, 2, 3], 2);
+        assert!(repeats.difference(&once, ComparisonExtent::All).is_some());
+        let by_passes =
+            |other: &ObservedRun| repeats.difference_by_passes(other, ComparisonExtent::All);
+        assert_eq!(by_passes(&once), None);
+        for other in [run(&[1, 3], 2), run(&[1, 2, 3], 3), run(&[2, 1, 3], 2)] {
+            assert!(by_passes(&other).is_some());
+        }
     }
 
     #[test]

@@ -89,11 +89,12 @@ impl<'a, F: Number> Evaluation<'a, F> {
     /// Resumes at the sample at which the point waits.
     pub(super) fn resume(mut self, texel: [f32; 4]) -> RegionExit<F> {
         let inst = self.inst();
-        let InstKind::Sample(_, channels, _) = inst.kind else {
-            panic!("the module is not the one that the evaluation began with");
-        };
+        assert!(
+            matches!(inst.kind, InstKind::Sample(..)),
+            "the module is not the one that the evaluation began with"
+        );
         let args = self.read(&inst.args);
-        self.give(inst, &args, answered(channels, texel));
+        self.give(inst, &args, answered(texel));
         self.go_on(Ok(()))
     }
 
@@ -433,9 +434,9 @@ impl<'a, F: Number> Evaluation<'a, F> {
 }
 
 /// The results of a sample that was answered.
-fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Values<F> {
-    let results = channels.of(&texel).iter();
-    results
+fn answered<F: Number>(texel: [f32; 4]) -> Values<F> {
+    texel
+        .iter()
         .map(|c| EvalValue::from_bits(Scalar::F32, c.to_bits()))
         .collect()
 }

@@ -281,8 +281,8 @@ fn main() -> (f32) ^0 {
 
 fn look() -> (f32) ^0 {
   %0: f32 = const 0.5
-  %1: f32 = sample_alpha wood(%0, %0)
-  return %1
+  %1: f32, %2: f32, %3: f32, %4: f32 = sample wood(%0, %0)
+  return %4
 }
 ";
     let module = checked(parse(text, FileId::MAIN).unwrap());

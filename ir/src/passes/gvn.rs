@@ -2,8 +2,8 @@
 //!
 //! The walk over the dominator tree with a scoped hash table is that of Briggs, Cooper and Simpson
 //! (1997), *Value numbering*. Assumes a function that the verifier accepts. Guarantees: no pure
-//! instruction comes after an equal one that dominates it. Nothing is moved; instructions that can
-//! fault or have effects stay.
+//! instruction comes after an equal one that dominates it, nor a sample: a texture answers a request
+//! as it did before. Nothing is moved; other instructions that can fault or have effects stay.
 //!
 //! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
 //! neighbouring lattice points: if x·c exists, the product (x + k)·c is its sum with a constant. If
@@ -14,11 +14,15 @@
 //! Constants that are definitions of different variables stay apart, so that each can be named in
 //! listings.
 
-use super::replacement::Replacements;
-use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, Value, ValueId};
+use super::replacement::{Replacements, pass_on_name};
+use crate::module::{
+    Args, Function, Inst, InstKind, MipSelection, RegionId, Results, TextureId, Value, ValueId,
+};
 use adumbra_ops::{MAX_OPERANDS, Op};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
-/// Removes repeated pure instructions of a function.
+/// Removes repeated pure instructions and samples of a function.
 pub(super) fn gvn(function: &mut Function) {
     let size = function.values.len().next_power_of_two();
     let body = function.body;
@@ -28,6 +32,8 @@ pub(super) fn gvn(function: &mut Function) {
         next: vec![NONE; function.values.len()],
         keys: vec![Key::default(); function.values.len()],
         scope: Vec::with_capacity(function.values.len()),
+        samples: FxHashMap::default(),
+        sample_scope: Vec::new(),
         shift: 64 - size.trailing_zeros(),
         function,
     }
@@ -111,12 +117,19 @@ struct Gvn<'f> {
     keys: Vec<Key>,
     /// The slots of the entries, oldest first.
     scope: Vec<u32>,
+    /// The first results of the samples.
+    samples: FxHashMap<SampleKey, ValueId>,
+    /// The samples, oldest first.
+    sample_scope: Vec<SampleKey>,
     shift: u32,
 }
 
+/// Samples with equal keys are equal requests.
+type SampleKey = (TextureId, MipSelection, Args);
+
 impl Gvn<'_> {
     fn region(&mut self, id: RegionId) {
-        let outer = self.scope.len();
+        let (outer, outer_samples) = (self.scope.len(), self.sample_scope.len());
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
@@ -125,9 +138,12 @@ impl Gvn<'_> {
                 self.region(region);
             }
             out.extend(self.recognise(&mut inst));
-            let is_new = match Key::of(&inst, self.function) {
-                Some(key) => self.is_new(key, inst.results.first),
-                None => true,
+            let is_new = match (Key::of(&inst, self.function), &inst.kind) {
+                (Some(key), _) => self.is_new(key, inst.results.first),
+                (None, &InstKind::Sample(texture, detail)) => {
+                    self.is_new_sample((texture, detail, inst.args.clone()), inst.results)
+                }
+                (None, _) => true,
             };
             if is_new {
                 out.push(inst);
@@ -137,6 +153,9 @@ impl Gvn<'_> {
         for slot in self.scope.drain(outer..) {
             let head = &mut self.heads[slot as usize];
             *head = self.next[*head as usize];
+        }
+        for key in self.sample_scope.drain(outer_samples..) {
+            self.samples.remove(&key);
         }
     }
 
@@ -292,6 +311,24 @@ impl Gvn<'_> {
         self.heads[slot] = value.0;
         self.scope.push(slot as u32);
         true
+    }
+
+    /// Enters a sample, or uses the results of the equal one. Returns whether it is to stay.
+    fn is_new_sample(&mut self, key: SampleKey, results: Results) -> bool {
+        match self.samples.entry(key) {
+            Entry::Occupied(known) => {
+                for (value, of) in results.iter().zip(known.get().0..) {
+                    pass_on_name(&mut self.function.values, value, ValueId(of));
+                    self.aliases.replace(value, ValueId(of));
+                }
+                false
+            }
+            Entry::Vacant(free) => {
+                self.sample_scope.push(free.key().clone());
+                free.insert(results.first);
+                true
+            }
+        }
     }
 
     /// Uses `first` for `value`, unless both are constants with names of their own. Returns whether

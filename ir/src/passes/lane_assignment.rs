@@ -76,7 +76,7 @@ pub(super) fn reads_shadows(module: &Module) -> bool {
     regions.flat_map(|r| &r.insts).any(|inst| {
         matches!(
             inst.kind,
-            InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows)
+            InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows)
         )
     })
 }

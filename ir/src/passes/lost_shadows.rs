@@ -112,7 +112,7 @@ fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
 fn is_ask(inst: &Inst) -> bool {
     matches!(
         inst.kind,
-        InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows)
+        InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows)
     )
 }
 

@@ -157,13 +157,12 @@ impl Maker<'_> {
                 }
             }
             15 | 16 => {
-                let channels = self.random.pick(&[Channels::Color, Channels::Alpha]);
                 let detail = match self.random.below(6) {
                     0 => MipSelection::Gradients,
                     1 => MipSelection::Level,
                     _ => MipSelection::Shadows,
                 };
-                let kind = InstKind::Sample(TextureId(0), channels, detail);
+                let kind = InstKind::Sample(TextureId(0), detail);
                 self.described(kind, detail.operand_count());
             }
             17 => drop(self.described(InstKind::MakeClosure(ClosureId(0)), 4)),

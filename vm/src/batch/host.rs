@@ -7,7 +7,7 @@ use crate::canonicalise;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, canonical_float, read_shadow,
 };
-use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
+use adumbra_ir::module::{ClosureId, MessageId, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -34,7 +34,6 @@ impl Chunk {
     pub(super) unsafe fn sample(
         &mut self,
         texture: u32,
-        channels: Channels,
         detail: SampleDetail,
         elsewhere: (u32, u32),
         refs: *const OperandRef,
@@ -78,7 +77,7 @@ impl Chunk {
         for (point, answer) in self.active.iter().zip(&self.requests.answers) {
             match answer {
                 Sampled::Ready(texel) => {
-                    for (operand, channel) in (first..).zip(channels.of(texel)) {
+                    for (operand, channel) in (first..).zip(texel) {
                         // SAFETY: guaranteed by the caller.
                         unsafe { *(*refs.add(operand)).point(point) = channel.to_bits() };
                     }

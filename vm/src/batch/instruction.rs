@@ -4,7 +4,6 @@
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
@@ -148,7 +147,6 @@ pub(super) enum BatchOp {
     /// channel.
     Sample {
         texture: u32,
-        channels: Channels,
         detail: SampleDetail,
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
         elsewhere: (u32, u32),

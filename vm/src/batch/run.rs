@@ -269,13 +269,12 @@ impl Chunk {
                 }
                 BatchOp::Sample {
                     texture,
-                    channels,
                     detail,
                     elsewhere,
                 } => {
                     // SAFETY: the operands of the footprint, then a plane for each channel
                     // (`Loader::sample`).
-                    unsafe { self.sample(texture, channels, detail, elsewhere, refs, context) };
+                    unsafe { self.sample(texture, detail, elsewhere, refs, context) };
                 }
                 BatchOp::Difference {
                     direction,

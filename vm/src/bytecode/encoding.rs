@@ -2,7 +2,6 @@
 //! of [`instruction`](super::instruction).
 
 use super::instruction::{ShadowPattern, WORDS};
-use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 
@@ -37,12 +36,6 @@ byte_field!(Lanes, Lanes::bits, |byte| (byte < 4)
 byte_field!(Direction, |direction| direction as u8, |byte| {
     Direction::BOTH.get(usize::from(byte)).copied()
 });
-byte_field!(Channels, |channels| channels as u8, |byte| [
-    Channels::Color,
-    Channels::Alpha
-]
-.get(usize::from(byte))
-.copied());
 // By its position in the table of ops, which a file has a table of its own for.
 byte_field!(Op, |op| op as u8, |byte| Op::ALL
     .get(usize::from(byte))

@@ -6,7 +6,6 @@
 //! listing, validation, data-flow analysis and loading read it.
 
 use super::encoding::{Encoded, Field};
-use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -14,6 +13,9 @@ pub use adumbra_simd::ShadowPattern;
 
 /// The words of an instruction: the most are an op's result and its operands.
 pub const WORDS: usize = 1 + MAX_OPERANDS;
+
+/// The results of a sample: red, green, blue and alpha.
+const CHANNELS: u32 = 4;
 
 /// A register: a 32-bit slot of the register file. A value is in its register, its ddx in the next
 /// one, its ddy in the one after that. With the top bit set it is a constant of the program
@@ -116,13 +118,13 @@ pub enum Opcode {
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
     /// listed at `c`.
-    Sample(Channels, Lanes, Lanes),
+    Sample(Lanes, Lanes),
     /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y are in the registers listed at `a`,
     /// the results go to those listed at `c`.
-    SampleGradients(Channels),
+    SampleGradients,
     /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
     /// to those listed at `c`.
-    SampleLevel(Channels),
+    SampleLevel,
     /// Gives message `d`, its arguments in the registers listed at `a`.
     Message,
     /// `d ←` a closure of shape `a`, its arguments in the registers listed at `b`.
@@ -313,8 +315,8 @@ instructions! {
     16 Restore, "restore", [], Next, first([Number, Number]);
     17 Call, "call", [], Next, first([Function, Number]);
     18 Return, "return", [], None, first([]);
-    19 Sample(channels, u, v), ["sample", "sample.alpha"][channels as usize], [u, v], Next,
-        first([Texture, Read(u, FLOAT), Read(v, FLOAT), WriteList(channels.count())]);
+    19 Sample(u, v), "sample", [u, v], Next,
+        first([Texture, Read(u, FLOAT), Read(v, FLOAT), WriteList(CHANNELS)]);
     20 MakeClosure, "closure", [], Next, first([Write(NO, CLOSURE), Shape, Arguments]);
     21 ClosureAdd, "closure.add", [], Next,
         first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, CLOSURE)]);
@@ -323,10 +325,10 @@ instructions! {
     23 ClosureTint, "closure.tint", [], Next,
         first([Write(NO, CLOSURE), Read(NO, CLOSURE), ReadList(3)]);
     24 Unreachable, "unreachable", [], None, first([]);
-    25 SampleGradients(channels), ["sample.gradients", "sample.alpha.gradients"][channels as usize],
-        [], Next, first([Texture, ReadList(6), Unused, WriteList(channels.count())]);
-    26 SampleLevel(channels), ["sample.level", "sample.alpha.level"][channels as usize], [], Next,
-        first([Texture, ReadList(3), Unused, WriteList(channels.count())]);
+    25 SampleGradients, "sample.gradients", [], Next,
+        first([Texture, ReadList(6), Unused, WriteList(CHANNELS)]);
+    26 SampleLevel, "sample.level", [], Next,
+        first([Texture, ReadList(3), Unused, WriteList(CHANNELS)]);
     27 Message, "message", [], Next, first([Message, Arguments]);
     28 ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO, INT)]);
     29 ArrayResize, "array.resize", [], Next,

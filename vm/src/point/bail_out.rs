@@ -68,7 +68,7 @@ impl PointMachine {
         outcome
     }
 
-    /// From now on the host is asked about cancellation after so many steps.
+    /// From now on the host is asked about cancellation after each `period`.
     pub(crate) fn ask_after(&mut self, period: QueryPeriod) {
         self.state.query_period = period;
     }

@@ -30,8 +30,7 @@ pub(super) unsafe fn sample(
     unsafe {
         let [texture, u, v, ..] = (*ip).words;
         let position = state.position(ip);
-        let Opcode::Sample(_, u_lanes, v_lanes) = state.program.code[position as usize].opcode
-        else {
+        let Opcode::Sample(u_lanes, v_lanes) = state.program.code[position as usize].opcode else {
             unreachable!("only samples are loaded as samples");
         };
         let shadow = |register: u32, lanes: Lanes, direction: Direction| {
@@ -172,15 +171,8 @@ pub(super) unsafe fn answer(
 ) {
     // SAFETY: guaranteed by the caller; validation checked the list.
     unsafe {
-        let position = state.position(ip);
-        let (Opcode::Sample(channels, ..)
-        | Opcode::SampleGradients(channels)
-        | Opcode::SampleLevel(channels)) = state.program.code[position as usize].opcode
-        else {
-            unreachable!("only samples are answered");
-        };
         let list = (*ip).words[3] as usize;
-        for (&register, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
+        for (&register, channel) in state.lists[list..].iter().zip(texel) {
             *file.add(register as usize) = channel.to_bits();
         }
     }

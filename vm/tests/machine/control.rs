@@ -262,9 +262,9 @@ fn sample_request_has_four_partials() {
         fn main() -> (f32, f32) ^0 {
             %0: f32:xy = global u[0]
             %1: f32:x = global v[0]
-            %2: f32, %3: f32, %4: f32 = sample_color gold(%0, %1)
-            %5: f32 = sample_alpha wood(%1, %0)
-            return %4, %5
+            %2: f32, %3: f32, %4: f32, %5: f32 = sample gold(%0, %1)
+            %6: f32, %7: f32, %8: f32, %9: f32 = sample wood(%1, %0)
+            return %4, %9
         }";
     let mut machine = machine(text);
     let mut host = Recorder::default();

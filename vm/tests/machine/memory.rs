@@ -71,13 +71,13 @@ pub(crate) const BUSY: &str = "
         store &0[%0], %1 @1..2
         %5: i32 = idiv %0, %0
         %6: i32 = isub %0, %5
-        %7: f32 = sample_alpha wood(%1, %1)
-        %8: f32:xy, %9: closure = call down(%6, %1)
-        %10: f32:xy = load &0[%0] @3..4
-        %11: f32:xy = add %10, %8
-        %12: closure = make_closure glow(%7)
-        %13: closure = closure_add %12, %9
-        return %11, %13
+        %7: f32, %8: f32, %9: f32, %10: f32 = sample wood(%1, %1)
+        %11: f32:xy, %12: closure = call down(%6, %1)
+        %13: f32:xy = load &0[%0] @3..4
+        %14: f32:xy = add %13, %11
+        %15: closure = make_closure glow(%10)
+        %16: closure = closure_add %15, %12
+        return %14, %16
     }";
 
 #[test]

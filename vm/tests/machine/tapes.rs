@@ -222,12 +222,12 @@ const WAITING: &str = "
             %5: i32 = iadd %3, %2
             continue ^1 %5
         }
-        %6: f32 = sample_alpha wood(%1, %1)
-        %7: f32:xy, %8: i32 = take 0 #0
-        %9: f32 = i2f %8
-        %10: f32:xy = mul %7, %9
-        %11: f32:xy = add %10, %6
-        return %11
+        %6: f32, %7: f32, %8: f32, %9: f32 = sample wood(%1, %1)
+        %10: f32:xy, %11: i32 = take 0 #0
+        %12: f32 = i2f %11
+        %13: f32:xy = mul %10, %12
+        %14: f32:xy = add %13, %9
+        return %14
     }";
 
 #[test]

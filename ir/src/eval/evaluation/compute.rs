@@ -128,8 +128,8 @@ impl<F: Number> Evaluation<'_, F> {
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
                 return Ok(Values::new());
             }
-            InstKind::Sample(texture, channels, detail) => {
-                return self.sample(texture, channels, detail, args);
+            InstKind::Sample(texture, detail) => {
+                return self.sample(texture, detail, args);
             }
             InstKind::Message(message) => {
                 if self.options.origins {
@@ -221,7 +221,6 @@ impl<F: Number> Evaluation<'_, F> {
     fn sample(
         &mut self,
         texture: TextureId,
-        channels: Channels,
         detail: MipSelection,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
@@ -247,7 +246,7 @@ impl<F: Number> Evaluation<'_, F> {
             level,
         };
         match self.host.sample(&request) {
-            Sampled::Ready(texel) => Ok(answered(channels, texel)),
+            Sampled::Ready(texel) => Ok(answered(texel)),
             Sampled::Pending => Err(Halt::Pending(QuadPause::Texel(request))),
         }
     }

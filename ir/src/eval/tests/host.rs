@@ -16,9 +16,9 @@ impl Host for Recorder {
 fn samples_ask_the_host_with_partials() {
     let module = float_shader(
         "%0: f32:xy = global a[0] %1: f32:x = global b[0]
-         %2: f32, %3: f32, %4: f32 = sample_color wood(%0, %1)
-         %5: f32 = sample_alpha wood(%4, %3)
-         %6: f32:xy = mul %0, %5 return %6",
+         %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %1)
+         %6: f32, %7: f32, %8: f32, %9: f32 = sample wood(%4, %3)
+         %10: f32:xy = mul %0, %9 return %10",
     );
     let mut host = Recorder(Vec::new());
     let point = point([2.0, 0.5, -0.0], [-f32::NAN, 1.0, 7.0], 0);

@@ -372,7 +372,7 @@ impl<'m> Walk<'m> {
             InstKind::Global(..) => self.give(inst.results, SOURCE),
             InstKind::Shadow(_)
             | InstKind::Difference(_)
-            | InstKind::Sample(_, _, MipSelection::Shadows) => {
+            | InstKind::Sample(_, MipSelection::Shadows) => {
                 self.places.push(place);
                 self.give(inst.results, all);
             }

@@ -10,13 +10,13 @@ fn floats_of_globals_are_the_only_sources() {
            %2: f32 = mul %1, %0
            %3: i32 = f2i %1
            %4: f32 = i2f %3
-           %5: f32 = sample_alpha wood(%1, %0)
-           %6: f32 = ddx %2
-           %7: f32 = ddx %0          // an input
-           %8: f32 = ddx %4          // of an int
-           %9: f32 = ddx %5          // of a texture
-           %10: f32 = ddx %6         // second order
-           return %6, %7, %8, %9, %10
+           %5: f32, %6: f32, %7: f32, %8: f32 = sample wood(%1, %0)
+           %9: f32 = ddx %2
+           %10: f32 = ddx %0          // an input
+           %11: f32 = ddx %4          // of an int
+           %12: f32 = ddx %8          // of a texture
+           %13: f32 = ddx %9         // second order
+           return %9, %10, %11, %12, %13
          }",
         &DUAL,
     );
@@ -25,10 +25,10 @@ fn floats_of_globals_are_the_only_sources() {
         "fn main(%0: f32) -> (f32, f32, f32, f32, f32) ^0 {
            %1: f32:xy = global g[0]
            %2: f32:x = mul %1, %0
-           %3: f32 = sample_alpha wood(%1, %0)
-           %4: f32 = ddx %2
-           %5: f32 = const 0.0
-           return %4, %5, %5, %5, %5
+           %3: f32, %4: f32, %5: f32, %6: f32 = sample wood(%1, %0)
+           %7: f32 = ddx %2
+           %8: f32 = const 0.0
+           return %7, %8, %8, %8, %8
          }",
     );
 }
@@ -276,9 +276,9 @@ fn derivatives_off_are_zero_and_cost_nothing() {
             "fn main() -> (f32, f32) ^0 {{
                %0: f32 = global g[0]
                %1: f32 = sin %0
-               %2: f32 = sample_alpha wood(%0, %1)
-               %3: f32 = {read}
-               return %2, %3
+               %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %1)
+               %6: f32 = {read}
+               return %5, %6
              }}"
         )
     };
@@ -301,14 +301,14 @@ fn a_shader_without_demand_is_the_one_with_derivatives_off() {
         %3: f32 = const 0.0
         %4: bool = flt %3, %2
         %5: f32 = if %4 ^1 {
-          %6: f32 = sample_alpha wood(%1, %1)
-          yield %6
+          %6: f32, %7: f32, %8: f32, %9: f32 = sample wood(%1, %1)
+          yield %9
         } else ^2 {
-          %7: f32 = call twice(%1)
-          yield %7
+          %10: f32 = call twice(%1)
+          yield %10
         }
-        %8: f32 = call twice(%0)
-        return %5, %8
+        %11: f32 = call twice(%0)
+        return %5, %11
       }
       fn twice(%0: f32) -> (f32) ^0 {
         array &0: i32[1]

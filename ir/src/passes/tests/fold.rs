@@ -231,8 +231,8 @@ fn code_after_endless_loop_is_removed() {
              }
              yield
            }
-           %3: f32 = sample_alpha wood(%0, %0)
-           return %3
+           %3: f32, %4: f32, %5: f32, %6: f32 = sample wood(%0, %0)
+           return %6
          }",
     );
     assert_text(

@@ -48,7 +48,7 @@ const OUTPUTS: PassOptions = PassOptions {
 };
 
 /// A module with these functions; the shader is `main`. Globals are `g` and `h`, floats, and `i`,
-/// an int; the texture is `wood`. Inputs and outputs follow from `main`, names are the words after
+/// an int; the texture is `wood`, the message `done`. Inputs and outputs follow from `main`, names are the words after
 /// `$`.
 fn module(functions: &str) -> Module {
     let main = functions.split("fn main(").nth(1).expect("a shader");
@@ -67,7 +67,7 @@ fn module(functions: &str) -> Module {
             .collect()
     };
     let mut text = String::from(
-        "adumbra ir 1\nglobal g: float\nglobal h: float\nglobal i: int\ntexture wood\n",
+        "adumbra ir 1\nglobal g: float\nglobal h: float\nglobal i: int\ntexture wood\nmessage done()\n",
     );
     for (k, ty) in scalars(params).iter().enumerate() {
         let default = if *ty == "float" { "0.0" } else { "0" };

@@ -173,14 +173,47 @@ fn x_minus_floor_becomes_fract() {
 
 #[test]
 fn faulting_and_effectful_code_is_not_shared() {
-    let text = "fn main(%0: i32, %1: f32) -> (i32, i32, f32, f32) ^0 {
+    let text = "fn main(%0: i32) -> (i32, i32) ^0 {
         %2: i32 = idiv %0, %0
         %3: i32 = idiv %0, %0
-        %4: f32 = sample_alpha wood(%1, %1)
-        %5: f32 = sample_alpha wood(%1, %1)
-        return %2, %3, %4, %5
+        message done()
+        message done()
+        return %2, %3
       }";
     assert_text(&one(text, gvn), text);
+}
+
+#[test]
+fn equal_samples_are_one_request() {
+    assert_text(
+        &one(
+            "fn main(%0: f32, %1: bool) -> (f32, f32, f32, f32) ^0 {
+               %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %0)
+               %6: f32, %7: f32 = if %1 ^1 {
+                 %8: f32, %9: f32, %10: f32, %11: f32 = sample wood(%0, %0)
+                 %12: f32, %13: f32, %14: f32, %15: f32 = sample_level wood(%0, %0, %0)
+                 yield %8, %13
+               } else ^2 {
+                 %16: f32, %17: f32, %18: f32, %19: f32 = sample_level wood(%0, %0, %0)
+                 yield %16, %0
+               }
+               %20: f32, %21: f32, %22: f32, %23: f32 = sample wood(%0, %0)
+               return %2, %6, %7, %23
+             }",
+            gvn,
+        ),
+        "fn main(%0: f32, %1: bool) -> (f32, f32, f32, f32) ^0 {
+           %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %0)
+           %6: f32, %7: f32 = if %1 ^1 {
+             %8: f32, %9: f32, %10: f32, %11: f32 = sample_level wood(%0, %0, %0)
+             yield %2, %9
+           } else ^2 {
+             %12: f32, %13: f32, %14: f32, %15: f32 = sample_level wood(%0, %0, %0)
+             yield %12, %0
+           }
+           return %2, %6, %7, %5
+         }",
+    );
 }
 
 #[test]
@@ -298,8 +331,8 @@ fn unread_code_goes_and_effects_stay() {
            }
            %5: f32 = load &2[%3]
            %6: f32 = load &2[%1]    // may fault
-           %7: f32 = sample_alpha wood(%0, %0)
-           %8: i32 = idiv %1, %3    // a faulting op
+           %7: f32, %8: f32, %9: f32, %10: f32 = sample wood(%0, %0)
+           %11: i32 = idiv %1, %3    // a faulting op
            return %0
          }",
     );
@@ -311,8 +344,8 @@ fn unread_code_goes_and_effects_stay() {
            %2: i32 = const 3
            store &0[%1], %0
            %3: f32 = load &1[%1]
-           %4: f32 = sample_alpha wood(%0, %0)
-           %5: i32 = idiv %1, %2
+           %4: f32, %5: f32, %6: f32, %7: f32 = sample wood(%0, %0)
+           %8: i32 = idiv %1, %2
            return %0
          }",
     );
@@ -328,7 +361,7 @@ fn observable_break_keeps_its_condition() {
           } else ^3 {
             yield
           }
-          %3: f32 = sample_alpha wood(%0, %0)
+          %3: f32, %4: f32, %5: f32, %6: f32 = sample wood(%0, %0)
           yield
         }
         return %0
@@ -391,7 +424,7 @@ fn nests_as_deep_as_the_verifier_allows_are_fine() {
     for i in 1..=depth {
         text += &format!("if %2 ^{i} {{\n");
     }
-    text += "%3: f32 = sample_alpha wood(%0, %0)\nyield\n";
+    text += "%3: f32, %4: f32, %5: f32, %6: f32 = sample wood(%0, %0)\nyield\n";
     for i in (1..=depth).rev() {
         text += &format!("}} else ^{} {{\nyield\n}}\n", depth + i);
         text += if i > 1 { "yield\n" } else { "return %0\n}" };

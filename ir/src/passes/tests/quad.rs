@@ -20,9 +20,9 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
             %0: f32 = global x[0]
             %1: f32 = global y[0]
             %2: f32 = ddy %0
-            %3: f32 = sample_alpha wood(%0, %1)
-            %4: f32 = add %2, %3
-            return %4
+            %3: f32, %4: f32, %5: f32, %6: f32 = sample wood(%0, %1)
+            %7: f32 = add %2, %6
+            return %7
         }";
     let made = quads(
         module(text),
@@ -39,7 +39,7 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
         "%6: f32 = difference_x %1",
         "%7: f32 = difference_y %0",
         "%8: f32 = difference_y %1",
-        "%3: f32 = sample_alpha_gradients wood(%0, %1, %5, %6, %7, %8)",
+        "%3: f32, %4: f32, %5: f32, %6: f32 = sample_gradients wood(%0, %1, %8, %9, %10, %11)",
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");
     }

@@ -91,12 +91,12 @@ fn no_lane_of_the_post_s_programs_is_unread() {
         store &0[%0], %3
         %11: f32 = load &0[%0]
         %12: f32 = call twice(%11)
-        %13: f32 = sample_alpha wood(%12, %2)
-        %14: f32 = floor %2
-        %15: f32 = call twice(%14)
-        %16: f32 = ddx %15
-        %17: f32 = add %13, %16
-        return %17
+        %13: f32, %14: f32, %15: f32, %16: f32 = sample wood(%12, %2)
+        %17: f32 = floor %2
+        %18: f32 = call twice(%17)
+        %19: f32 = ddx %18
+        %20: f32 = add %16, %19
+        return %20
       }
       fn twice(%0: f32) -> (f32) ^0 {
         %1: f32 = add %0, %0

@@ -173,23 +173,23 @@ fn effects_stay_in_order() {
                yield
              }
              %11: f32 = call twice(%7)
-             %12: f32, %13: f32, %14: f32 = sample_color wood(%7, %0)
-             %15: bool = ilt %4, %8
-             %16: f32 = if %15 ^4 {
-               %17: f32 = load &0[%2]
-               store &0[%4], %17
-               break ^1 %17, %9
+             %12: f32, %13: f32, %14: f32, %15: f32 = sample wood(%7, %0)
+             %16: bool = ilt %4, %8
+             %17: f32 = if %16 ^4 {
+               %18: f32 = load &0[%2]
+               store &0[%4], %18
+               break ^1 %18, %9
              } else ^5 {
-               %18: f32 = add %11, %13
-               yield %18
+               %19: f32 = add %11, %13
+               yield %19
              }
-             %19: i32 = iadd %8, %2
-             %20: i32 = isub %9, %2
-             continue ^1 %16, %19, %20
+             %20: i32 = iadd %8, %2
+             %21: i32 = isub %9, %2
+             continue ^1 %17, %20, %21
            }
-           %21: f32 = load &0[%4]
-           %22: f32 = add %5, %21
-           return %22, %6
+           %22: f32 = load &0[%4]
+           %23: f32 = add %5, %22
+           return %23, %6
          }
          fn twice(%0: f32) -> (f32) ^0 {
            %1: bool = flt %0, %0

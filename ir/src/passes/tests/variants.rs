@@ -56,8 +56,8 @@ fn seeds_and_sources_inside_callees_count() {
          }
          fn texel(%0: f32) -> (f32) ^0 {
            array &0: i32[1]
-           %1: f32 = sample_alpha wood(%0, %0)
-           return %1
+           %1: f32, %2: f32, %3: f32, %4: f32 = sample wood(%0, %0)
+           return %4
          }
          fn source() -> (f32) ^0 {
            array &0: i32[1]

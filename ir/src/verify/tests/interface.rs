@@ -173,7 +173,7 @@ fn shadowless() {
         "%0: f32:x = const 1.0",
         "array &0: i32:x[4]",
         "%0: f32:x = global uvw[0] %1: f32:x = ddx %0",
-        "%0: f32:x = global uvw[0] %1: f32:x = sample_alpha wood(%0, %0)",
+        "%0: f32:x = global uvw[0] %1: f32:x, %2: f32, %3: f32, %4: f32 = sample wood(%0, %0)",
         "%0: i32 = const 1 %1: f32:x = i2f %0",
     ];
     for text in lanes {

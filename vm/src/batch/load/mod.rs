@@ -23,7 +23,6 @@ use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::host::move_steps;
-use adumbra_ir::module::Channels;
 use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
 use adumbra_simd::{
@@ -431,25 +430,25 @@ impl Loader<'_> {
             Opcode::Save | Opcode::Restore | Opcode::ArrayFromSaved | Opcode::ArrayToSaved => {
                 unreachable!("points leave the chunk before anything is saved")
             }
-            Opcode::Sample(channels, u, v) => {
+            Opcode::Sample(u, v) => {
                 let (u, v) = (self.dual_location(b, u), self.dual_location(c, v));
                 let zero =
                     |location: Option<OperandLocation>| location.unwrap_or(OperandLocation::Zero);
                 let mut operands = vec![u.value, v.value];
                 operands.extend(u.shadows.map(zero));
                 operands.extend(v.shadows.map(zero));
-                self.sample(code, channels, SampleDetail::Shadows, operands);
+                self.sample(code, SampleDetail::Shadows, operands);
             }
-            Opcode::SampleGradients(channels) => {
+            Opcode::SampleGradients => {
                 let [u, v, dudx, dvdx, dudy, dvdy] = self.list(b);
                 let operands = vec![u, v, dudx, dudy, dvdx, dvdy];
-                self.sample(code, channels, SampleDetail::Gradients, operands);
+                self.sample(code, SampleDetail::Gradients, operands);
             }
-            Opcode::SampleLevel(channels) => {
+            Opcode::SampleLevel => {
                 let [u, v, level] = self.list(b);
                 let zero = OperandLocation::Zero;
                 let operands = vec![u, v, zero, zero, zero, zero, level];
-                self.sample(code, channels, SampleDetail::Level, operands);
+                self.sample(code, SampleDetail::Level, operands);
             }
             Opcode::Message => {
                 let operands = self.all(lists.list(code, 1));
@@ -543,17 +542,14 @@ impl Loader<'_> {
     fn sample(
         &mut self,
         code: &BytecodeInstruction,
-        channels: Channels,
         detail: SampleDetail,
         operands: Vec<OperandLocation>,
     ) {
-        let program = self.program;
-        let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
+        let results = self.operands.list(code, 3);
         self.prepare_writes(results.iter().copied());
         let elsewhere = self.list_bail_out_values(self.position + 1);
         let batch_op = BatchOp::Sample {
             texture: code.words[0],
-            channels,
             detail,
             elsewhere,
         };
