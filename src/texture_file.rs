@@ -1,5 +1,6 @@
 //! The file of a texture, which the metadata of its declaration names.
 
+use crate::diagnostics::Diagnostics;
 use crate::program::Texture;
 use crate::sources::{Loader, Sources};
 use adumbra_ir::{Code, Diagnostic};
@@ -19,7 +20,7 @@ impl Sources {
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
     /// let wood = &program.textures()[0];
     /// let file = sources.read_texture(wood, &Folder::new("assets"), |name| Ok(name.to_owned()));
-    /// assert_eq!(file.map_err(|error| error.message)?, Some("oak.png".to_owned()));
+    /// assert_eq!(file?, Some("oak.png".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -31,7 +32,7 @@ impl Sources {
         texture: &Texture,
         loader: &dyn Loader,
         read: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Diagnostic> {
+    ) -> Result<Option<T>, Diagnostics> {
         let Some(file) = texture.metadata_str(Texture::FILE) else {
             return Ok(None);
         };
@@ -42,11 +43,12 @@ impl Sources {
         found.and_then(|name| read(&name)).map(Some).map_err(|why| {
             let name = &texture.name;
             let message = format!("the file `{file}` of the texture `{name}` cannot be read: {why}");
-            Diagnostic::new(Code::TextureNotFound, texture.span, message)
+            let missing = Diagnostic::new(Code::TextureNotFound, texture.span, message)
                 .here("declared here")
                 .help(format!(
                     "write a path that can be read; a relative one begins at the folder of this source. The command takes another by `--texture {name}=FILE`"
-                ))
+                ));
+            Diagnostics::new(vec![missing], self)
         })
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::codes::{Code, Severity};
 use crate::span::Span;
+use std::fmt;
 
 /// A second place that explains the first ("declared here").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,15 @@ pub struct Diagnostic {
     /// The fix, as an instruction.
     pub help: Option<String>,
 }
+
+impl fmt::Display for Diagnostic {
+    /// Its code and message, on one line. The sources are needed for a report with the place.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
     /// A diagnostic without labels or help.

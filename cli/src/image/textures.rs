@@ -5,7 +5,7 @@ use crate::checkerboard;
 use crate::error::{CliError, CliResult};
 use crate::files::FileLoader;
 use crate::report::{OutputFormat, report_diagnostics};
-use adumbra::{Diagnostics, Program, SampleRequest, Sources};
+use adumbra::{Program, SampleRequest, Sources};
 use adumbra_image::{ImageSize, MipPyramid, TextureSettings, mip_level, read_image_as};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,13 +65,7 @@ impl Textures {
                 })?),
                 None => sources
                     .read_texture(texture, &loader, |name| pyramid(name.as_ref()))
-                    .map_err(|diagnostic| {
-                        let diagnostics = Diagnostics {
-                            diagnostics: vec![diagnostic],
-                            sources: sources.clone(),
-                        };
-                        report_diagnostics(&diagnostics, format)
-                    })?,
+                    .map_err(|missing| report_diagnostics(&missing, format))?,
             });
         }
         Ok(Textures(textures))

@@ -151,7 +151,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass {
         name: "gvn",
         slot: PassSlot::Cleanup,
-        establishes: "nothing pure is computed where an equal value is known",
+        establishes: "nothing pure is computed, and no texture sampled, where an equal value is known",
         applies: ALWAYS,
         run: |module, runner| {
             gvn::gvn(runner.function(module));

@@ -115,12 +115,8 @@ pub(super) fn declared_texture(
         })
     };
     let declared = sources.read_texture(texture, &Folder::new(&root), read);
-    declared.map_err(|diagnostic| {
-        let diagnostics = Diagnostics {
-            diagnostics: vec![diagnostic],
-            sources: sources.clone(),
-        };
-        let report = diagnostics.to_string();
+    declared.map_err(|missing| {
+        let report = missing.to_string();
         format!(
             "a texture of the material is missing\n{}",
             report.trim_end()

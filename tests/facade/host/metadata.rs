@@ -168,15 +168,16 @@ fn texture_files_are_found_from_their_source() {
         sources.read_texture(texture, &Shelf, |name| Ok(name.to_owned()))
     };
     let file = |name: &str| Some(name.to_owned());
-    assert_eq!(found(&sources, 0), Ok(file("floor/lib/wood.png")));
-    assert_eq!(found(&sources, 1), Ok(file("floor/own.png")));
-    let refused = found(&sources, 2).unwrap_err();
+    assert_eq!(found(&sources, 0).unwrap(), file("floor/lib/wood.png"));
+    assert_eq!(found(&sources, 1).unwrap(), file("floor/own.png"));
+    let refused = &found(&sources, 2).unwrap_err().diagnostics[0];
     assert_eq!(refused.code, Code::TextureNotFound);
     assert_eq!(refused.span, program.textures()[2].span);
     // What bytecode was compiled from is not there.
     let bytecode = Sources::new("build/s.adub", "");
-    assert_eq!(found(&bytecode, 1), Ok(file("build/own.png")));
-    assert_eq!(found(&bytecode, 0).unwrap_err().code, Code::TextureNotFound);
+    assert_eq!(found(&bytecode, 1).unwrap(), file("build/own.png"));
+    let refused = &found(&bytecode, 0).unwrap_err().diagnostics[0];
+    assert_eq!(refused.code, Code::TextureNotFound);
 }
 
 #[test]
