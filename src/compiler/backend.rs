@@ -32,7 +32,10 @@ pub(crate) fn run_backend(
     });
     let (module, second) = passes::annotate(module, &options);
     clock.lap();
-    let bytecode = adumbra_vm::lower(&module)?;
+    let mut bytecode = adumbra_vm::lower(&module)?;
+    if options.output_shadows {
+        bytecode = bytecode.with_output_derivatives();
+    }
     let times = first + second;
     Ok(BackendOutput {
         module,

@@ -316,14 +316,20 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
     })?;
     s.word(&mut p.entry)?;
     s.list(&mut p.output_lanes, &Lanes::NONE, lanes)?;
+    flag(s, &mut p.output_derivatives)?;
     quad(s, &mut p.quad)?;
-    let mut recursive = p.recursive.into();
-    s.byte(&mut recursive)?;
-    p.recursive = recursive != 0;
+    flag(s, &mut p.recursive)?;
     s.list(&mut p.spans, &Default::default(), |s, (position, at)| {
         s.word(position)?;
         span(s, at)
     })
+}
+
+fn flag(s: &mut impl Stream, flag: &mut bool) -> Done {
+    let mut byte = (*flag).into();
+    s.byte(&mut byte)?;
+    *flag = byte != 0;
+    Ok(())
 }
 
 /// 0 for none, else one more than its position among all rules.

@@ -170,6 +170,8 @@ pub struct Bytecode {
     pub(crate) entry: u32,
     /// The lanes of each scalar of the outputs; those that it lacks read as zero.
     pub(crate) output_lanes: Vec<Lanes>,
+    /// Whether the host reads the derivatives of the outputs. If not, no output has lanes.
+    pub(crate) output_derivatives: bool,
     /// The rule of derivatives by differences, if points are evaluated in quads.
     pub(crate) quad: Option<Quad>,
     /// The number of registers, constants excluded. The outputs come first, three registers for
@@ -189,7 +191,8 @@ heap_of! {
     BytecodeTape { fields, lanes }
     Interface { globals, textures, resources, closures, messages, inputs, outputs }
     Bytecode {
-        interface, code, lists, constants, arrays, tapes, functions, entry, output_lanes, quad, registers, recursive, spans,
+        interface, code, lists, constants, arrays, tapes, functions, entry, output_lanes, output_derivatives, quad, registers,
+        recursive, spans,
     }
 }
 
@@ -219,6 +222,7 @@ impl Bytecode {
             functions: Vec::new(),
             entry: 0,
             output_lanes: Vec::new(),
+            output_derivatives: false,
             quad: None,
             registers: 0,
             recursive: false,
@@ -240,6 +244,19 @@ impl Bytecode {
     /// values.
     pub fn output_lanes(&self) -> &[Lanes] {
         &self.output_lanes
+    }
+
+    /// Whether the outputs have derivatives for the host. Where one lacks a lane, that derivative is
+    /// then zero; otherwise it was not computed.
+    pub fn output_derivatives(&self) -> bool {
+        self.output_derivatives
+    }
+
+    /// The same program for a host that reads the derivatives of the outputs. Lowering finds that by
+    /// their lanes, which none has where all derivatives are zero.
+    pub fn with_output_derivatives(mut self) -> Bytecode {
+        self.output_derivatives = true;
+        self
     }
 
     /// The instructions.

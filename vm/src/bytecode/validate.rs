@@ -91,6 +91,8 @@ fn interface(p: &Bytecode) -> Valid {
     for (&scalar, lanes) in scalars.iter().zip(lanes) {
         let fits = scalar == Scalar::F32 || lanes.is_none();
         check(fits, "an output that is no float has shadows")?;
+        let is_read = p.output_derivatives || lanes.is_none();
+        check(is_read, "an output has shadows that no host reads")?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module, RecordId, TapeId};
 use adumbra_ir::span::Span;
+use adumbra_ir::types::Lanes;
 use constant_pool::ConstantPool;
 use parallel_moves::RegisterOperand;
 use rustc_hash::FxHashMap;
@@ -70,6 +71,7 @@ fn lower_with<'m>(
     module: &'m Module,
     spans: Option<&'m mut Vec<Span>>,
 ) -> Result<Bytecode, Diagnostic> {
+    let output_lanes: Vec<Lanes> = module.entry().results.iter().map(|r| r.lanes).collect();
     let mut lowering = BytecodeLowering {
         module,
         constants: ConstantPool::new(),
@@ -85,7 +87,8 @@ fn lower_with<'m>(
                 inputs: module.inputs.clone(),
                 outputs: module.outputs.clone(),
             },
-            output_lanes: module.entry().results.iter().map(|r| r.lanes).collect(),
+            output_derivatives: output_lanes.iter().any(|lanes| !lanes.is_none()),
+            output_lanes,
             quad: module.quad,
             ..Bytecode::empty()
         },

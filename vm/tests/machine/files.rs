@@ -27,6 +27,23 @@ fn program_round_trips_through_bytes() {
     assert_eq!(program.stats().bytes, bytes.len());
 }
 
+#[test]
+fn unread_output_derivatives_are_unread_in_file() {
+    let constant = || {
+        bytecode(
+            "output o: float entry main fn main() -> (f32) ^0 { %0: f32 = const 2.0 return %0 }",
+        )
+    };
+    for (program, are_read) in [
+        (constant(), false),
+        (constant().with_output_derivatives(), true),
+        (every_kind(), true),
+    ] {
+        let back = Bytecode::from_bytes(&program.to_bytes()).expect("the bytes are valid");
+        assert_eq!(back.output_derivatives(), are_read, "{program}");
+    }
+}
+
 /// FNV-1a, written once more: a change of the function in use would make old files unreadable.
 fn seal(bytes: &mut [u8]) {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

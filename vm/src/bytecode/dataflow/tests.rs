@@ -106,6 +106,7 @@ fn unwritten_words_are_refused() {
     is_refused(&program, "array is read before");
     let mut program = sound;
     program.output_lanes[0] = Lanes::XY;
+    program.output_derivatives = true;
     is_refused(&program, "before it is written");
 }
 

@@ -74,6 +74,10 @@ fn every_engine_assumption_is_validated() {
             Box::new(|p| *p.output_lanes.last_mut().expect("five") = Lanes::X),
         ),
         (
+            "shadows that no host reads",
+            Box::new(|p| p.output_derivatives = false),
+        ),
+        (
             "default",
             Box::new(|p| p.interface.inputs[0].default.clear()),
         ),
