@@ -4,7 +4,7 @@
 pub use adumbra_frontend::closest_name;
 
 use crate::closure::ClosureView;
-use crate::value::HostValue;
+use crate::value::{HostValue, OutputValue};
 use adumbra_ir::Type;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -38,6 +38,12 @@ pub enum AccessError {
         /// The type that it has.
         has: String,
     },
+    /// Its program was compiled without
+    /// [`output_derivatives`](crate::Options::output_derivatives), so none were computed.
+    NoDerivatives {
+        /// The name of the output.
+        name: String,
+    },
 }
 
 impl fmt::Display for AccessError {
@@ -59,6 +65,10 @@ impl fmt::Display for AccessError {
                     "`{name}` is of type `{has}`, which has no scalar {scalar}"
                 )
             }
+            AccessError::NoDerivatives { name } => write!(
+                f,
+                "the derivatives of `{name}` were not computed: its program was compiled without `output_derivatives`"
+            ),
         }
     }
 }
@@ -197,7 +207,8 @@ pub type GlobalSlot<T> = Slot<OfGlobals, T>;
 /// The location of an input: [`Program::input_slot`](crate::Program::input_slot).
 pub type InputSlot<T> = Slot<OfInputs, T>;
 
-/// The location of an output: [`Program::output_slot`](crate::Program::output_slot).
+/// The location of an output, or with `T` a [`Dual`](crate::Dual) of an output and its derivatives:
+/// [`Program::output_slot`](crate::Program::output_slot).
 pub type OutputSlot<T> = Slot<OfOutputs, T>;
 
 /// The location of an output of type closure:
@@ -211,11 +222,16 @@ impl<Of, T> Slot<Of, T> {
         path: &str,
         ty: &Type,
     ) -> Result<Slot<Of, T>, AccessError> {
-        Ok(Slot {
-            scalars: find_typed(values, path, ty)?,
+        Ok(Slot::at(find_typed(values, path, ty)?, values))
+    }
+
+    /// The location after that many scalars of the values.
+    pub(crate) fn at(scalars: usize, values: &[impl Named]) -> Slot<Of, T> {
+        Slot {
+            scalars,
             signature: Fingerprint::of(values),
             marker: PhantomData,
-        })
+        }
     }
 
     /// The scalars before it.
@@ -228,6 +244,21 @@ impl<Of, T> Slot<Of, T> {
             "the slot was found in another program or layout"
         );
         self.scalars
+    }
+}
+
+impl<T: OutputValue> OutputSlot<T> {
+    /// The scalars before it among the outputs of a program with that signature, which computes
+    /// their derivatives or not.
+    ///
+    /// # Panics
+    /// If it was found among other outputs, or has derivatives that the program does not compute.
+    pub(crate) fn output(&self, signature: Fingerprint, computes_derivatives: bool) -> usize {
+        assert!(
+            computes_derivatives || !T::HAS_DERIVATIVES,
+            "the slot has derivatives, and the program was compiled without `output_derivatives`"
+        );
+        self.offset(signature)
     }
 }
 

@@ -198,13 +198,13 @@ impl<'a> ClosureView<'a> {
     /// also the word of an output or argument of type closure.
     ///
     /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure, value::Part};
     /// let source = "shader s(out closure c) { closure half = 0.5 * make_closure<glow>(); c = half + half; }";
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
     ///
-    /// let root = evaluator.numbered_closure(evaluator.words()[0]);
+    /// let root = evaluator.numbered_closure(evaluator.words(Part::Value)?.next().unwrap());
     /// let Some(Closure::Add(a, b)) = root.closure() else { panic!() };
     /// assert_eq!(a.number(), b.number());
     /// assert_eq!(evaluator.numbered_closure(a.number()).text()?, "0.5 * glow()");

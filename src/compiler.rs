@@ -32,7 +32,7 @@ pub(crate) use frontend::{FrontendOutput, MainSource};
 /// Compiles sources for a host with certain globals.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
 /// let options = Options { output_derivatives: true, ..Options::default() };
 /// let compiler = Compiler::new(layout).with_options(options);
@@ -44,7 +44,7 @@ pub(crate) use frontend::{FrontendOutput, MainSource};
 /// let mut globals = Globals::new(program.globals());
 /// globals.set("x", 3.0, 1.0, 0.0)?;
 /// evaluator.evaluate(&globals, &mut NoTextures);
-/// let o = evaluator.get::<f32>("o")?;
+/// let o = evaluator.get::<Dual<f32>>("o")?;
 /// assert_eq!((o.value, o.ddx, o.ddy), (9.0, 6.0, 0.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -63,7 +63,7 @@ pub struct Compiler {
 /// Options of a compilation.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
 /// let options = Options {
 ///     shader: Some("square".to_owned()),
 ///     output_derivatives: true,
@@ -77,7 +77,7 @@ pub struct Compiler {
 /// globals.set("x", 3.0_f32, 1.0, 0.0)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&globals, &mut NoTextures);
-/// let o = evaluator.get::<f32>("o")?;
+/// let o = evaluator.get::<Dual<f32>>("o")?;
 /// assert_eq!((o.value, o.ddx), (9.0, 6.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -92,7 +92,8 @@ pub struct Options {
     /// One body for each function, which serves the demands of all its callers: the method of the
     /// SORT post, as a baseline.
     pub merge_demand: bool,
-    /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
+    /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake, and
+    /// reading one is an error.
     pub output_derivatives: bool,
     /// Ops whose results have no derivatives, as if their partials were zero: to emulate systems
     /// that differentiate some operations only. By default none. Values are the same with any. By
@@ -206,14 +207,14 @@ impl Compiler {
     /// Bare names are the host's globals; functions come from the other sources.
     ///
     /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
+    /// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
     /// let compiler = Compiler::new(GlobalsLayout::new().with("t", Type::FLOAT)?);
     /// let program = compiler.compile_expression(&Sources::new("<expression>", "sin(t)"))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// let mut globals = Globals::new(program.globals());
     /// globals.set("t", 0.0, 0.5, 0.25)?;
     /// evaluator.evaluate(&globals, &mut NoTextures);
-    /// let value = evaluator.get::<f32>("value")?;
+    /// let value = evaluator.get::<Dual<f32>>("value")?;
     /// assert_eq!((value.value, value.ddx, value.ddy), (0.0, 0.5, 0.25));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

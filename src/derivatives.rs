@@ -9,7 +9,7 @@ pub use adumbra_ir::{Direction, Lanes};
 /// A set of ops, for [`Options::dropped_derivatives`](crate::Options::dropped_derivatives).
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
 /// use adumbra::{derivatives::OpSet, inspect::Op};
 /// let options = Options {
 ///     output_derivatives: true,
@@ -23,7 +23,7 @@ pub use adumbra_ir::{Direction, Lanes};
 /// globals.set("x", 0.0_f32, 2.0, 0.0)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&globals, &mut NoTextures);
-/// let o = evaluator.get::<f32>("o")?;
+/// let o = evaluator.get::<Dual<f32>>("o")?;
 /// assert_eq!((o.value, o.ddx), (1.0, 2.0)); // with that of `exp` it would be 4
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,5 +1,7 @@
 //! A value with its derivatives, as hosts pass and get it.
 
+use crate::value::Part;
+
 /// A value with its changes per pixel along x and y. It lies in memory as globals do: value, ddx,
 /// ddy.
 ///
@@ -21,13 +23,10 @@ pub struct Dual<T> {
 }
 
 impl<T> Dual<T> {
-    /// Makes one of its three parts: value, ddx, ddy.
-    pub(crate) fn of_parts(mut part: impl FnMut(usize) -> T) -> Dual<T> {
-        Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        }
+    /// Makes one of its three parts.
+    pub(crate) fn of_parts(part: impl FnMut(Part) -> T) -> Dual<T> {
+        let [value, ddx, ddy] = Part::ALL.map(part);
+        Dual { value, ddx, ddy }
     }
 
     /// The same done to the value and both derivatives. That is right for linear functions alone: a

@@ -3,13 +3,12 @@
 pub use crate::engine::{Engine, EngineError, SimdError, Tier};
 pub use crate::float_environment::in_default_float_environment;
 
-use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find_typed};
+use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot};
 use crate::closure::ClosureView;
-use crate::dual::Dual;
 use crate::globals::{PointGlobals, point_words};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
-use crate::value::{HostValue, ValueView};
+use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
@@ -51,7 +50,7 @@ impl<F> Host<F> for NoTextures {
 /// Evaluates an instance, on one thread. It owns its memory; evaluating allocates none.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
 /// let options = Options { output_derivatives: true, ..Options::default() };
 /// let sources = Sources::new("cube.adu", "shader cube(out float o) { float x = global_value<x>; o = x * x * x; }");
@@ -63,7 +62,7 @@ impl<F> Host<F> for NoTextures {
 ///     let x = pixel as f32;
 ///     globals.set("x", x, 1.0, 0.0)?;
 ///     evaluator.evaluate(&globals, &mut NoTextures);
-///     let o = evaluator.get::<f32>("o")?;
+///     let o = evaluator.get::<Dual<f32>>("o")?;
 ///     assert_eq!((o.value, o.ddx, o.ddy), (x * x * x, 3.0 * x * x, 0.0));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -189,7 +188,7 @@ impl Evaluator {
     /// point that is selected by [`show`](Evaluator::show).
     ///
     /// ```
-    /// use adumbra::{Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}};
+    /// use adumbra::{Compiler, Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
@@ -204,7 +203,7 @@ impl Evaluator {
     /// evaluator.evaluate_quad([&a?, &b?, &c?, &d?], [false; 4], &mut NoTextures);
     /// for corner in Corner::ALL {
     ///     evaluator.show(corner);
-    ///     let o = evaluator.get::<f32>("o")?;
+    ///     let o = evaluator.get::<Dual<f32>>("o")?;
     ///     assert_eq!((o.ddx, o.ddy), (18.0, 0.0));
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -305,7 +304,7 @@ impl Evaluator {
     /// while let Some(point) = waiting.pop() {
     ///     assert_eq!(point.request().u, waiting.len() as f32);
     ///     evaluator.resume(point, [0.0, 0.0, 0.0, 0.5], &mut Disk)?;
-    ///     assert_eq!(evaluator.get::<f32>("o")?.value, waiting.len() as f32 + 0.5);
+    ///     assert_eq!(evaluator.get::<f32>("o")?, waiting.len() as f32 + 0.5);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -372,7 +371,7 @@ impl Evaluator {
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        output::output_views(self.instance().program(), self.words(), self.arena())
+        output::output_views(self.instance().program(), self.output_words(), self.arena())
     }
 
     /// The output of that name; `None` if there is none.
@@ -380,24 +379,38 @@ impl Evaluator {
         self.outputs().find(|output| output.name() == name)
     }
 
-    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They
-    /// are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::Options::output_derivatives).
+    /// An output, or a member of one that is a struct (`ray.origin`): its value, or as a
+    /// [`Dual`](crate::Dual) its value and its derivatives.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources};
+    /// let source = "shader half(out float o) { o = 0.5 * global_value<uvw>.x; }";
+    /// let options = Options { output_derivatives: true, ..Options::default() };
+    /// let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
+    /// let program = compiler.compile(&Sources::new("half.adu", source))?;
+    /// let mut globals = Globals::new(program.globals());
+    /// globals.set("uvw", [3.0_f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3])?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&globals, &mut NoTextures);
+    /// assert_eq!(evaluator.get::<f32>("o")?, 1.5);
+    /// assert_eq!(evaluator.get::<Dual<f32>>("o")?, Dual { value: 1.5, ddx: 0.5, ddy: 0.0 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// If there is no such output or it has another type.
-    pub fn get<T: HostValue>(&self, path: &str) -> Result<Dual<T>, AccessError> {
-        let outputs = self.instance().program().outputs();
-        Ok(self.read_at(find_typed(outputs, path, &T::ty())?))
+    /// If there is no such output, it has another type, or derivatives are asked for and the
+    /// program was compiled without [`output_derivatives`](crate::Options::output_derivatives).
+    pub fn get<T: OutputValue>(&self, path: &str) -> Result<T, AccessError> {
+        Ok(self.read_at(self.instance().program().find_read::<T>(path)?))
     }
 
-    /// An output with its derivatives, as [`get`](Evaluator::get) gives it, without looking for its
-    /// name.
+    /// An output as [`get`](Evaluator::get) gives it, without looking for its name.
     ///
     /// # Panics
-    /// If the slot was found in a program with other outputs.
-    pub fn read<T: HostValue>(&self, slot: OutputSlot<T>) -> Dual<T> {
-        self.read_at(slot.offset(self.signature))
+    /// If the slot was found in a program with other outputs, or has derivatives that this one does
+    /// not compute.
+    pub fn read<T: OutputValue>(&self, slot: OutputSlot<T>) -> T {
+        self.read_at(self.output_at(slot))
     }
 
     /// An output of type closure, without looking for its name.
@@ -405,15 +418,21 @@ impl Evaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs.
     pub fn closure(&self, slot: ClosureSlot) -> ClosureView<'_> {
-        self.numbered_closure(self.words()[3 * slot.offset(self.signature)])
+        self.numbered_closure(self.output_words()[3 * slot.offset(self.signature)])
+    }
+
+    /// The scalars before the output of a slot.
+    fn output_at<T: OutputValue>(&self, slot: OutputSlot<T>) -> usize {
+        let computes_derivatives = self.instance().program().output_derivatives();
+        slot.output(self.signature, computes_derivatives)
     }
 
     /// The output that begins at a scalar.
-    fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
-        let ty = T::ty();
-        let words = &self.words()[3 * scalars..];
-        Dual::of_parts(|part| {
-            let view = ValueView::strided(&ty, &words[part..], 3);
+    fn read_at<T: OutputValue>(&self, scalars: usize) -> T {
+        let ty = T::Value::ty();
+        let words = &self.output_words()[3 * scalars..];
+        T::of_parts(|part| {
+            let view = ValueView::strided(&ty, &words[part as usize..], 3);
             view.get().expect("a view of its own type")
         })
     }
@@ -451,20 +470,30 @@ impl Evaluator {
         }
     }
 
-    /// The outputs of the last evaluation as bits, for hosts that read many points: of each scalar
-    /// of each output, in order, its value, ddx and ddy. Zeros before the first evaluation.
+    /// Value, ddx or ddy of the outputs of the last evaluation as bits, for hosts that read many
+    /// points: those of each scalar of each output, in order. Zeros before the first evaluation.
     ///
     /// ```
-    /// # use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// # use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, value::Part};
     /// let program = Compiler::new(GlobalsLayout::new())
     ///     .compile(&Sources::new("a.adu", "shader a(out float2 p, out int n) { p = float2(1, 2); n = 3; }"))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    /// let bits = f32::to_bits;
-    /// assert_eq!(evaluator.words(), [bits(1.0), 0, 0, bits(2.0), 0, 0, 3, 0, 0]);
-    /// # Ok::<(), adumbra::Diagnostics>(())
+    /// assert!(evaluator.words(Part::Value)?.eq([1.0_f32.to_bits(), 2.0_f32.to_bits(), 3]));
+    /// assert!(evaluator.words(Part::Ddx).is_err(), "compiled without `output_derivatives`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn words(&self) -> &[u32] {
+    ///
+    /// # Errors
+    /// If there are outputs and the program does not compute their derivatives.
+    pub fn words(&self, part: Part) -> Result<impl Iterator<Item = u32>, AccessError> {
+        self.instance().program().check_words(part)?;
+        let words = self.output_words().iter().skip(part as usize).step_by(3);
+        Ok(words.copied())
+    }
+
+    /// Value, ddx and ddy of each scalar of the outputs.
+    fn output_words(&self) -> &[u32] {
         match &self.machine {
             Machine::Reference(reference) => &reference.outputs,
             Machine::Quad(quad) => quad.outputs(),

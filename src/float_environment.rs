@@ -18,7 +18,7 @@ use adumbra_vm::FloatEnvironment;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// let globals = Globals::new(program.globals());
 /// in_default_float_environment(|| evaluator.evaluate(&globals, &mut NoTextures));
-/// assert_eq!(evaluator.get::<f32>("o")?.value, f32::INFINITY);
+/// assert_eq!(evaluator.get::<f32>("o")?, f32::INFINITY);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn in_default_float_environment<T>(f: impl FnOnce() -> T) -> T {

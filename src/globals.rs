@@ -347,13 +347,13 @@ impl Globals {
     fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
         let count = T::ty().scalar_count();
         let words = &self.words[3 * scalars..][..3 * count];
-        Dual::of_parts(|part| T::read(&words[part * count..][..count]))
+        Dual::of_parts(|part| T::read(&words[part as usize * count..][..count]))
     }
 
     /// A member of any type; `None` if there is none of that name.
     pub fn view(&self, name: &str) -> Option<Dual<ValueView<'_>>> {
         let member = self.layout.member(name)?;
-        let part = |part| ValueView::new(&member.ty, &self.words[member.part(part)]);
+        let part = |part| ValueView::new(&member.ty, &self.words[member.part(part as usize)]);
         Some(Dual::of_parts(part))
     }
 

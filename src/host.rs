@@ -28,7 +28,7 @@
 /// globals.set("uvw", [0.5, 0.5, 0.0], [1.0 / 256.0, 0.0, 0.0], [0.0, 1.0 / 512.0, 0.0])?;
 /// let (mut evaluator, mut host) = (Evaluator::new(&Instance::new(&program)), Levels::default());
 /// evaluator.evaluate(&globals, &mut host);
-/// assert_eq!((evaluator.get::<f32>("level")?.value, host.messages), (2.0, 1));
+/// assert_eq!((evaluator.get::<f32>("level")?, host.messages), (2.0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub use adumbra_ir::host::Host;

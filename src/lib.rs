@@ -38,7 +38,7 @@
 //! let mut globals = Globals::new(program.globals());
 //! globals.set("position", [1.0, 0.0, 0.0], [0.01, 0.0, 0.0], [0.0, 0.01, 0.0])?;
 //! evaluator.evaluate(&globals, &mut Wood);
-//! assert_eq!(evaluator.get::<[f32; 3]>("c")?.value, [0.5, 0.25, 0.125]);
+//! assert_eq!(evaluator.get::<[f32; 3]>("c")?, [0.5, 0.25, 0.125]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -453,7 +453,7 @@ impl Program {
 /// instance.set("gain", 0.5_f32)?;
 /// let mut evaluator = Evaluator::new(&instance);
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-/// assert_eq!(evaluator.get::<f32>("o")?.value, 1.5);
+/// assert_eq!(evaluator.get::<f32>("o")?, 1.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

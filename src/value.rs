@@ -1,5 +1,6 @@
 //! Values as a host sees them: Rust types in, Rust types out, and a view of any type for printing.
 
+use crate::dual::Dual;
 use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
 use adumbra_vm::FloatEnvironment;
@@ -88,6 +89,54 @@ macro_rules! host_floats {
 }
 
 host_floats! { 2 3 4 }
+
+/// Value, ddx or ddy of a global or an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The value itself.
+    Value = 0,
+    /// Its change per pixel along x.
+    Ddx = 1,
+    /// Its change per pixel along y.
+    Ddy = 2,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
+}
+
+/// The types that outputs are read as: a [`HostValue`], which is the value alone, or a [`Dual`] of
+/// one, which has the derivatives too. These are there only in a program compiled with
+/// [`output_derivatives`](crate::Options::output_derivatives).
+pub trait OutputValue: Copy {
+    /// The type of the value.
+    type Value: HostValue;
+    /// Whether it has the derivatives.
+    #[doc(hidden)]
+    const HAS_DERIVATIVES: bool;
+    /// Made of those parts that it has.
+    #[doc(hidden)]
+    fn of_parts(part: impl FnMut(Part) -> Self::Value) -> Self;
+}
+
+impl<T: HostValue> OutputValue for T {
+    type Value = T;
+    const HAS_DERIVATIVES: bool = false;
+    #[inline]
+    fn of_parts(mut part: impl FnMut(Part) -> T) -> T {
+        part(Part::Value)
+    }
+}
+
+impl<T: HostValue> OutputValue for Dual<T> {
+    type Value = T;
+    const HAS_DERIVATIVES: bool = true;
+    #[inline]
+    fn of_parts(part: impl FnMut(Part) -> T) -> Dual<T> {
+        Dual::of_parts(part)
+    }
+}
 
 /// Words together with their type. Closures and resources show as `closure` and `resource`: their
 /// words mean something to one evaluator alone.

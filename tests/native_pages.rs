@@ -25,7 +25,7 @@ fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
         evaluator.evaluate(&globals, &mut NoTextures),
         Outcome::Finished
     );
-    evaluator.get::<f32>("o").unwrap().value
+    evaluator.get::<f32>("o").unwrap()
 }
 
 /// The permissions of this process's pages that have no name, where the system lists them.

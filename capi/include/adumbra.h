@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 7
+#define ADUMBRA_API 8
 
 
 
@@ -80,6 +80,9 @@ enum AdumbraStatus
     /// A bug in the library: it panicked, now or in an earlier call on the handle, which cannot be
     /// used after it.
     ADUMBRA_STATUS_PANICKED = 19,
+    /// The derivatives of outputs were not computed: the program was compiled without
+    /// `output_derivatives`.
+    ADUMBRA_STATUS_NO_DERIVATIVES = 20,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -520,8 +523,8 @@ typedef struct AdumbraCompilerOptions {
     uint32_t derivatives;
     /// An `AdumbraAtDivergence`.
     uint32_t at_divergence;
-    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and they
-    /// read as 0.
+    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and
+    /// reading one gives `ADUMBRA_STATUS_NO_DERIVATIVES`.
     uint32_t output_derivatives;
     /// 1 for one body of each function, for all its callers.
     uint32_t merge_demand;
@@ -1035,7 +1038,8 @@ AdumbraStatus adumbra_evaluator_select(struct AdumbraEvaluator *evaluator, uint3
 
 /// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the
 /// one numbered `first`, as `adumbra_program_find` says of an output: numbers of four bytes. A
-/// closure is a number to read its tree by.
+/// closure is a number to read its tree by. Derivatives are there if the program was compiled with
+/// `output_derivatives`.
 AdumbraStatus adumbra_evaluator_read(const struct AdumbraEvaluator *evaluator,
                                      uint32_t part,
                                      size_t first,
@@ -1190,7 +1194,8 @@ AdumbraStatus adumbra_batch_evaluator_outcomes(const struct AdumbraBatchEvaluato
 /// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs for all
 /// points of the last evaluation. `scalar` is numbered as `adumbra_program_find` numbers the
 /// scalars of outputs. The points go to every `stride`th number of a plane of `capacity` numbers of
-/// four bytes. The numbers between them stay.
+/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled with
+/// `output_derivatives`.
 AdumbraStatus adumbra_batch_evaluator_copy(const struct AdumbraBatchEvaluator *evaluator,
                                            uint32_t part,
                                            size_t scalar,

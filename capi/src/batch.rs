@@ -11,7 +11,7 @@ use crate::host::{
     AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, read_texel,
 };
 use crate::instance::AdumbraInstance;
-use crate::options::part_from_number;
+use crate::options::{check_part, output_at, part_from_number};
 use crate::parked::{AdumbraParkedPoint, store_parked};
 use crate::pointer::{
     self, borrow, borrow_optional_out, borrow_out, free_locked_handle, out_buffer, out_handle,
@@ -265,7 +265,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
 /// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs for all
 /// points of the last evaluation. `scalar` is numbered as `adumbra_program_find` numbers the
 /// scalars of outputs. The points go to every `stride`th number of a plane of `capacity` numbers of
-/// four bytes. The numbers between them stay.
+/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled with
+/// `output_derivatives`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     evaluator: *const AdumbraBatchEvaluator,
@@ -285,23 +286,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
         };
         let part = part_from_number(arg!(part))?;
         let inside = lock_or_busy(arg!(evaluator))?;
-        let mut left = scalar;
-        let mut outputs = inside.program.outputs().iter();
-        let output = outputs.find(|output| {
-            let is_there = left < output.ty.scalar_count();
-            left -= if is_there {
-                0
-            } else {
-                output.ty.scalar_count()
-            };
-            is_there
-        });
-        let no_scalar = || {
-            let outputs = inside.program.outputs().iter();
+        let program = &inside.program;
+        let Some((output, of_it)) = output_at(program, scalar) else {
+            let outputs = program.outputs().iter();
             let count = outputs.map(|output| output.ty.scalar_count()).sum();
-            arg!(scalar).beyond(count, "scalars of outputs")
+            return Err(arg!(scalar).beyond(count, "scalars of outputs"));
         };
-        let output = output.ok_or_else(no_scalar)?;
+        check_part(arg!(part), program, output)?;
         if let Some(last) = inside.evaluator.outcomes().len().checked_sub(1) {
             let at = last.checked_mul(stride);
             if at.is_none_or(|at| at >= capacity) || (stride == 0 && last > 0) {
@@ -311,8 +302,9 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
         }
         let copied = inside
             .evaluator
-            .copy_uninit(&output.name, part, left, plane, stride);
-        copied.map_err(|_| no_scalar())
+            .copy_uninit(&output.name, part, of_it, plane, stride);
+        copied.expect("the output has the part and the scalar");
+        Ok(())
     })
 }
 

@@ -60,8 +60,8 @@ pub struct AdumbraCompilerOptions {
     pub derivatives: u32,
     /// An `AdumbraAtDivergence`.
     pub at_divergence: u32,
-    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and they
-    /// read as 0.
+    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and
+    /// reading one gives `ADUMBRA_STATUS_NO_DERIVATIVES`.
     pub output_derivatives: u32,
     /// 1 for one body of each function, for all its callers.
     pub merge_demand: u32,

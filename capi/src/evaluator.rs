@@ -9,7 +9,8 @@ use crate::host::{
 };
 use crate::instance::AdumbraInstance;
 use crate::options::{
-    AdumbraLimits, corner_from_number, from_number, part_from_number, read_limits,
+    AdumbraLimits, check_part, corner_from_number, from_number, output_at, part_from_number,
+    read_limits,
 };
 use crate::parked::{AdumbraParkedPoint, store_parked};
 use crate::pointer::{
@@ -281,7 +282,8 @@ pub unsafe extern "C" fn adumbra_evaluator_select(
 
 /// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the
 /// one numbered `first`, as `adumbra_program_find` says of an output: numbers of four bytes. A
-/// closure is a number to read its tree by.
+/// closure is a number to read its tree by. Derivatives are there if the program was compiled with
+/// `output_derivatives`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_read(
     evaluator: *const AdumbraEvaluator,
@@ -298,7 +300,7 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
                 out_slice::<u32>(arg!(to).cast(), count)?,
             )
         };
-        let part = part_from_number(arg!(part))? as usize;
+        let part = part_from_number(arg!(part))?;
         let inside = lock_or_busy(arg!(evaluator))?;
         let end = first.checked_add(count);
         if end.is_none_or(|end| end > inside.scalars) {
@@ -307,9 +309,14 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
                 format!("is {first}, and there are not {count} of {scalars} scalars from there on");
             return Err(arg!(first).error(AdumbraStatus::Index, what));
         }
-        let words = &inside.evaluator.words()[3 * first..];
-        for (to, words) in to.iter_mut().zip(words.chunks_exact(3)) {
-            to.write(words[part]);
+        let Some((output, _)) = output_at(&inside.program, first) else {
+            // No scalar is read.
+            return Ok(());
+        };
+        check_part(arg!(part), &inside.program, output)?;
+        let words = inside.evaluator.words(part).expect("it is computed");
+        for (to, word) in to.iter_mut().zip(words.skip(first)) {
+            to.write(word);
         }
         Ok(())
     })

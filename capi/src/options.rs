@@ -4,7 +4,7 @@ use crate::argument::Argument;
 use crate::guard::Result;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
-use adumbra::{Limits, batch::Part, derivatives::Corner};
+use adumbra::{Limits, Program, batch::Part, derivatives::Corner, program::Output};
 
 /// Value, ddx or ddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,30 @@ pub(crate) fn from_number<T: Copy>(all: &[T], number: Argument<u32>) -> Result<T
 
 pub(crate) fn part_from_number(number: Argument<u32>) -> Result<Part> {
     from_number(&Part::ALL, number)
+}
+
+/// The output that has a scalar, counted through all outputs, and the number of that scalar in it.
+pub(crate) fn output_at(program: &Program, mut scalar: usize) -> Option<(&Output, usize)> {
+    for output in program.outputs() {
+        let count = output.ty.scalar_count();
+        if scalar < count {
+            return Some((output, scalar));
+        }
+        scalar -= count;
+    }
+    None
+}
+
+/// Requires that the program computes that part of an output.
+pub(crate) fn check_part(part: Argument<Part>, program: &Program, output: &Output) -> Result {
+    if part.value == Part::Value || program.output_derivatives() {
+        return Ok(());
+    }
+    let what = format!(
+        "asks for the derivatives of `{}`, and the program was compiled without `output_derivatives`",
+        output.name
+    );
+    Err(part.error(AdumbraStatus::NoDerivatives, what))
 }
 
 pub(crate) fn corner_from_number(number: Argument<u32>) -> Result<Corner> {

@@ -48,11 +48,14 @@ pub enum AdumbraStatus {
     /// A bug in the library: it panicked, now or in an earlier call on the handle, which cannot be
     /// used after it.
     Panicked = 19,
+    /// The derivatives of outputs were not computed: the program was compiled without
+    /// `output_derivatives`.
+    NoDerivatives = 20,
 }
 
 impl AdumbraStatus {
     /// Every status.
-    pub(crate) const ALL: [AdumbraStatus; 20] = [
+    pub(crate) const ALL: [AdumbraStatus; 21] = [
         AdumbraStatus::Ok,
         AdumbraStatus::Null,
         AdumbraStatus::Misaligned,
@@ -73,6 +76,7 @@ impl AdumbraStatus {
         AdumbraStatus::Quads,
         AdumbraStatus::WrongGlobals,
         AdumbraStatus::Panicked,
+        AdumbraStatus::NoDerivatives,
     ];
 
     pub(crate) const fn message(self) -> &'static CStr {
@@ -99,6 +103,9 @@ impl AdumbraStatus {
             AdumbraStatus::Quads => c"the points are not evaluated in quads, or not in whole ones",
             AdumbraStatus::WrongGlobals => c"the globals are not the program's",
             AdumbraStatus::Panicked => c"a mistake in the library",
+            AdumbraStatus::NoDerivatives => {
+                c"the derivatives of outputs were not computed: the program was compiled without `output_derivatives`"
+            }
         }
     }
 }

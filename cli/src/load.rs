@@ -24,11 +24,15 @@ pub struct ProgramRequest<'a> {
     pub compile: &'a CompileArgs,
 }
 
+/// The error of bytecode whose derivatives are asked for and not there.
+const NO_DERIVATIVES: &str = "the bytecode was compiled without the derivatives of its outputs: `adumbra emit --stage bytecode --derivs` compiles it with them";
+
 /// The program of a file, which is bytecode if it begins as bytecode does. The caller reports its
 /// warnings, once the usage is known to be right.
 ///
 /// # Errors
-/// If the file cannot be read or has errors, which are reported.
+/// If the file cannot be read or has errors, which are reported; if it is bytecode, and lacks what
+/// is asked for.
 pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, Sources)> {
     let (name, bytes) = input::read_bytes(wanted.file)?;
     let refused = |diagnostics: Diagnostics| report_diagnostics(&diagnostics, wanted.format);
@@ -36,6 +40,9 @@ pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, 
         refuse_for_bytecode(wanted)?;
         let sources = Sources::new(name, "");
         return match Program::from_bytecode(&bytes) {
+            Ok(program) if wanted.derivs && !program.output_derivatives() => {
+                Err(CliError::usage(NO_DERIVATIVES))
+            }
             Ok(program) => Ok((program, sources)),
             Err(diagnostic) => Err(refused(Diagnostics {
                 sources,

@@ -47,7 +47,7 @@ pub fn run(args: RunArgs) -> CliResult {
     let (program, sources) = load(&wanted, &setup)?;
 
     if program.module().is_none() {
-        check_bytecode(&args, &setup, &program)?;
+        check_bytecode(&setup, &program)?;
     }
     let instance = folded_instance(&args.arguments, &program)?;
     let globals = setup.adopt_globals(&setup.globals, &program)?;
@@ -79,9 +79,8 @@ pub fn run(args: RunArgs) -> CliResult {
     })
 }
 
-/// Checks bytecode as a compiler would: a global that the host lacks is refused, derivatives that
-/// were left out are no silent zeros.
-fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> CliResult {
+/// Checks bytecode as a compiler would: a global that the host lacks is refused.
+fn check_bytecode(setup: &Setup, program: &Program) -> CliResult {
     let declared = setup.globals.layout();
     let mut globals = program.globals().members().iter();
     if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
@@ -89,12 +88,6 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> CliResult
         return Err(CliError::usage(format!(
             "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or an image"
         )));
-    }
-    if args.derivs && program.stats().lanes == 0 && program.quad().is_none() {
-        report::note(
-            "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
-            OutputFormat::of(args.json),
-        );
     }
     Ok(())
 }
@@ -158,9 +151,8 @@ fn text(evaluator: &Evaluator, checker: &CheckerboardHost, derivs: bool) -> Stri
     }
     for output in evaluator.outputs() {
         let mut row = vec![output.name().to_owned(), show::value_text(&output)];
-        if derivs && show::has_floats(output.ty()) {
-            row.extend([output.ddx().to_string(), output.ddy().to_string()]);
-        }
+        let derivatives = show::derivatives_of(&output, derivs).into_iter().flatten();
+        row.extend(derivatives.map(|derivative| derivative.to_string()));
         rows.push(row);
     }
     let mut out = show::table(&rows);

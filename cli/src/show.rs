@@ -52,6 +52,9 @@ impl<'a> JsonValue<'a> {
 
     /// The value, and its derivatives if asked for and if its type has any. A closure that is too
     /// large to be printed becomes `{"error": …}`.
+    ///
+    /// # Panics
+    /// As [`derivatives_of`].
     pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {
         let value = match output.closure() {
             Some(closure) => match closure.json() {
@@ -64,12 +67,12 @@ impl<'a> JsonValue<'a> {
             },
             None => ShownValue::Plain(output.value()),
         };
-        let derivatives = derivatives && has_floats(output.ty());
+        let [ddx, ddy] = derivatives_of(output, derivatives);
         JsonValue {
             ty: output.ty(),
             value,
-            ddx: derivatives.then(|| output.ddx()),
-            ddy: derivatives.then(|| output.ddy()),
+            ddx,
+            ddy,
         }
     }
 }
@@ -79,6 +82,21 @@ pub fn has_floats(ty: &Type) -> bool {
     let mut any = false;
     ty.for_each_scalar(&mut |scalar| any |= scalar == Scalar::F32);
     any
+}
+
+/// Derivatives along x and y of an output, if asked for and if its type has any.
+///
+/// # Panics
+/// If they are asked for, and the program was compiled without.
+pub fn derivatives_of<'a>(
+    output: &OutputView<'a>,
+    are_asked_for: bool,
+) -> [Option<ValueView<'a>>; 2] {
+    if !are_asked_for || !has_floats(output.ty()) {
+        return [None; 2];
+    }
+    let dual = output.dual().expect("the program was compiled with them");
+    [Some(dual.ddx), Some(dual.ddy)]
 }
 
 /// The suffix that names one of a value's scalars: none for a float, `.x` for a vector's.
@@ -105,10 +123,12 @@ pub fn value_text(output: &OutputView<'_>) -> String {
 /// Value, ddx and ddy for people, a line each; the signs are in a column of their own.
 pub fn value_lines(output: &OutputView<'_>, derivatives: bool) -> String {
     let mut rows = vec![("value", value_text(output))];
-    if derivatives && has_floats(output.ty()) {
-        rows.push(("ddx", output.ddx().to_string()));
-        rows.push(("ddy", output.ddy().to_string()));
-    }
+    let derivatives = derivatives_of(output, derivatives).into_iter().flatten();
+    rows.extend(
+        ["ddx", "ddy"]
+            .into_iter()
+            .zip(derivatives.map(|it| it.to_string())),
+    );
     let mut out = String::new();
     for (label, text) in rows {
         let space = if text.starts_with('-') { "" } else { " " };

@@ -3,25 +3,9 @@
 use crate::access::{AccessError, find, find_typed};
 use crate::dual::Dual;
 use crate::globals::{Globals, GlobalsLayout, ShaderGlobals, columns};
-use crate::value::{HostValue, MAX_HOST_SCALARS};
+use crate::value::{HostValue, MAX_HOST_SCALARS, Part};
 use adumbra_vm::GlobalSource;
 use adumbra_vm::words::{Words, as_words};
-
-/// Value, ddx or ddy of a global or an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The value itself.
-    Value = 0,
-    /// Its change per pixel along x.
-    Ddx = 1,
-    /// Its change per pixel along y.
-    Ddy = 2,
-}
-
-impl Part {
-    /// All of them.
-    pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
-}
 
 /// The globals of a batch. Every scalar of a member, and of its ddx and ddy, is uniform or comes
 /// from a plane of the host, which it borrows. All are zero until set.
@@ -117,7 +101,7 @@ impl<'a> BatchGlobals<'a> {
     /// }).collect();
     /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
     /// evaluator.evaluate(&BatchGlobals::from(&hits[..]), 0, 100, &mut NoTextures);
-    /// let o = evaluator.get::<f32>("o", 30)?;
+    /// let o = evaluator.get::<Dual<f32>>("o", 30)?;
     /// assert_eq!((o.value, o.ddx, o.ddy), (60.5, 2.0, 30.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -208,7 +192,7 @@ impl<'a> BatchGlobals<'a> {
     ///     let mut globals = kept;
     ///     globals.plane_word(word, &x, 1);
     ///     evaluator.evaluate(&globals, 0, 2, &mut NoTextures);
-    ///     assert_eq!(evaluator.get::<f32>("o", 1)?.value, 2.0 * x[1]);
+    ///     assert_eq!(evaluator.get::<f32>("o", 1)?, 2.0 * x[1]);
     ///     kept = globals.without_planes();
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,21 +2,21 @@
 
 pub use crate::engine::{SimdError, Tier};
 pub use crate::tier::{CompileWhen, HOT_POINTS, TierUp};
+pub use crate::value::Part;
 pub use adumbra_vm::SimdLevel;
 pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
-pub use globals::{BatchGlobals, Part};
+pub use globals::BatchGlobals;
 pub use simd_level::SIMD_VARIABLE;
 
-use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find, find_typed};
+use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find};
 use crate::closure::ClosureView;
-use crate::dual::Dual;
 use crate::evaluator::output::output_views;
 use crate::evaluator::{EngineError, EvaluatorContext, OutputView, ParkError, ParkedPoint};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
 use crate::tier::tier_up::TierUpState;
-use crate::value::{HostValue, MAX_HOST_SCALARS};
+use crate::value::{HostValue, MAX_HOST_SCALARS, OutputValue};
 use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::Type;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
@@ -288,7 +288,7 @@ impl BatchEvaluator {
     /// sample by [`Host::sample_for_helper`], and gets none of their messages.
     ///
     /// ```
-    /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}, derivatives::Quad};
+    /// use adumbra::{Compiler, Derivatives, Dual, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}, derivatives::Quad};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
@@ -301,7 +301,7 @@ impl BatchEvaluator {
     /// globals.plane("x", Part::Value, 0, &x, 1)?;
     /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
     /// evaluator.evaluate_quads(&globals, 0, &helpers, &mut NoTextures);
-    /// let slopes = [0, 1, 4].map(|point| evaluator.get::<f32>("o", point).map(|o| o.ddx));
+    /// let slopes = [0, 1, 4].map(|point| evaluator.get::<Dual<f32>>("o", point).map(|o| o.ddx));
     /// assert_eq!(slopes, [Ok(18.0), Ok(18.0), Ok(22.0)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -345,38 +345,43 @@ impl BatchEvaluator {
         self.machine.faults(point)
     }
 
-    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a
-    /// point of the last evaluation. They are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::Options::output_derivatives).
+    /// An output, or a member of one that is a struct (`ray.origin`), at a point of the last
+    /// evaluation: its value, or as a [`Dual`](crate::Dual) its value and its derivatives.
     ///
     /// # Errors
-    /// If there is no such output or it has another type.
+    /// If there is no such output, it has another type, or derivatives are asked for and the
+    /// program was compiled without [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Panics
     /// If there is no such point.
-    pub fn get<T: HostValue>(&self, path: &str, point: usize) -> Result<Dual<T>, AccessError> {
-        let outputs = self.instance().program().outputs();
-        Ok(self.read_at(find_typed(outputs, path, &T::ty())?, point))
+    pub fn get<T: OutputValue>(&self, path: &str, point: usize) -> Result<T, AccessError> {
+        Ok(self.read_at(self.instance().program().find_read::<T>(path)?, point))
     }
 
-    /// An output with its derivatives, as [`get`](BatchEvaluator::get) gives it, without looking
-    /// for its name.
+    /// An output as [`get`](BatchEvaluator::get) gives it, without looking for its name.
     ///
     /// # Panics
-    /// If the slot was found in a program with other outputs, or there is no such point.
-    pub fn read<T: HostValue>(&self, slot: OutputSlot<T>, point: usize) -> Dual<T> {
-        self.read_at(slot.offset(self.signature), point)
+    /// If the slot was found in a program with other outputs, or has derivatives that this one does
+    /// not compute, or there is no such point.
+    pub fn read<T: OutputValue>(&self, slot: OutputSlot<T>, point: usize) -> T {
+        self.read_at(self.output_at(slot), point)
+    }
+
+    /// The scalars before the output of a slot.
+    fn output_at<T: OutputValue>(&self, slot: OutputSlot<T>) -> usize {
+        let computes_derivatives = self.instance().program().output_derivatives();
+        slot.output(self.signature, computes_derivatives)
     }
 
     /// The output that begins at a scalar.
-    fn read_at<T: HostValue>(&self, before: usize, point: usize) -> Dual<T> {
-        let count = T::ty().scalar_count();
+    fn read_at<T: OutputValue>(&self, before: usize, point: usize) -> T {
+        let count = T::Value::ty().scalar_count();
         let mut words = [0; MAX_HOST_SCALARS];
-        Dual::of_parts(|part| {
+        T::of_parts(|part| {
             for (scalar, word) in words[..count].iter_mut().enumerate() {
-                *word = self.machine.output(before + scalar, part, point);
+                *word = self.machine.output(before + scalar, part as usize, point);
             }
-            T::read(&words[..count])
+            T::Value::read(&words[..count])
         })
     }
 
@@ -385,7 +390,8 @@ impl BatchEvaluator {
     /// uints and bools to `u32`.
     ///
     /// # Errors
-    /// If there is no such output, or it has no such scalar.
+    /// If there is no such output, it has no such scalar, or derivatives are asked for and the
+    /// program was compiled without [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Panics
     /// If the plane is too short.
@@ -397,7 +403,7 @@ impl BatchEvaluator {
         to: &mut [W],
         stride: usize,
     ) -> Result<(), AccessError> {
-        let scalar = self.scalar_of(output, scalar)?;
+        let scalar = self.scalar_of(output, part, scalar)?;
         self.machine
             .copy_output(scalar, part as usize, as_words_mut(to), stride);
         Ok(())
@@ -422,7 +428,7 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Errors
-    /// If there is no such output, or it has no such scalar.
+    /// As [`copy`](BatchEvaluator::copy).
     ///
     /// # Panics
     /// If the plane is too short.
@@ -434,32 +440,36 @@ impl BatchEvaluator {
         to: &mut [MaybeUninit<W>],
         stride: usize,
     ) -> Result<(), AccessError> {
-        let scalar = self.scalar_of(output, scalar)?;
+        let scalar = self.scalar_of(output, part, scalar)?;
         let to = as_uninit_words_mut(to);
         self.machine
             .copy_output_uninit(scalar, part as usize, to, stride);
         Ok(())
     }
 
-    /// A scalar of an output among those of all outputs.
-    fn scalar_of(&self, output: &str, scalar: usize) -> Result<usize, AccessError> {
-        let (before, ty) = find(self.instance().program().outputs(), output)?;
-        match scalar < ty.scalar_count() {
-            true => Ok(before + scalar),
-            false => Err(AccessError::no_scalar(output, scalar, ty)),
+    /// A scalar of an output among those of all outputs, to read that part of it.
+    fn scalar_of(&self, output: &str, part: Part, scalar: usize) -> Result<usize, AccessError> {
+        let program = self.instance().program();
+        let (before, ty) = find(program.outputs(), output)?;
+        if scalar >= ty.scalar_count() {
+            return Err(AccessError::no_scalar(output, scalar, ty));
         }
+        if part != Part::Value {
+            program.check_derivatives(output)?;
+        }
+        Ok(before + scalar)
     }
 
     /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does,
-    /// without looking for its name.
+    /// without looking for its name. A slot of a [`Dual`](crate::Dual) has the derivatives.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
+    /// use adumbra::{Compiler, Dual, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
     /// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
-    /// let o = program.output_slot::<f32>("o")?;
+    /// let o = program.output_slot::<Dual<f32>>("o")?;
     ///
     /// let x = [1.0_f32, 2.0, 3.0];
     /// let mut globals = BatchGlobals::new(program.globals());
@@ -474,9 +484,9 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Panics
-    /// If the slot was found in a program with other outputs, its type has no such scalar, or the
-    /// plane is too short.
-    pub fn copy_slot<T: HostValue, W: AnyWords>(
+    /// If the slot was found in a program with other outputs, or has derivatives that this one does
+    /// not compute, its type has no such part or scalar, or the plane is too short.
+    pub fn copy_slot<T: OutputValue, W: AnyWords>(
         &self,
         slot: OutputSlot<T>,
         part: Part,
@@ -484,21 +494,36 @@ impl BatchEvaluator {
         to: &mut [W],
         stride: usize,
     ) {
-        assert!(scalar < T::ty().scalar_count(), "the type has the scalar");
-        let scalar = slot.offset(self.signature) + scalar;
+        let count = T::Value::ty().scalar_count();
+        assert!(scalar < count, "the type has the scalar");
+        let has_part = T::HAS_DERIVATIVES || part == Part::Value;
+        assert!(has_part, "the slot of a `Dual` has derivatives");
+        let scalar = self.output_at(slot) + scalar;
         self.machine
             .copy_output(scalar, part as usize, as_words_mut(to), stride);
     }
 
-    /// The outputs of a point of the last evaluation as bits: of each scalar of each output, in
-    /// order, its value, ddx and ddy.
+    /// Value, ddx or ddy of the outputs of a point of the last evaluation as bits: those of each
+    /// scalar of each output, in order.
+    ///
+    /// # Errors
+    /// If there are outputs and the program does not compute their derivatives.
     ///
     /// # Panics
     /// If there is no such point.
-    pub fn words(&self, point: usize) -> impl Iterator<Item = u32> + '_ {
+    pub fn words(
+        &self,
+        part: Part,
+        point: usize,
+    ) -> Result<impl Iterator<Item = u32> + '_, AccessError> {
+        self.instance().program().check_words(part)?;
+        let scalars = 0..self.output_scalars();
+        Ok(scalars.map(move |scalar| self.machine.output(scalar, part as usize, point)))
+    }
+
+    fn output_scalars(&self) -> usize {
         let outputs = self.instance().program().outputs().iter();
-        let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
-        (0..3 * scalars).map(move |at| self.machine.output(at / 3, at % 3, point))
+        outputs.map(|output| output.ty.scalar_count()).sum()
     }
 
     /// Every output of a point of the last evaluation, in order. Its bits are put into `buffer`,
@@ -512,7 +537,8 @@ impl BatchEvaluator {
         buffer: &'a mut Vec<u32>,
     ) -> impl Iterator<Item = OutputView<'a>> {
         buffer.clear();
-        buffer.extend(self.words(point));
+        let words = 0..3 * self.output_scalars();
+        buffer.extend(words.map(|at| self.machine.output(at / 3, at % 3, point)));
         let arena = self.machine.closures(point);
         output_views(self.instance().program(), buffer, arena)
     }
@@ -595,7 +621,7 @@ impl BatchEvaluator {
     /// for (number, (point, waiting)) in parked.into_iter().enumerate() {
     ///     assert_eq!(point, number);
     ///     single.resume(waiting, [0.5, 0.25, 0.125, 1.0], &mut Disk)?;
-    ///     assert_eq!(single.get::<[f32; 3]>("c")?.value, [0.5, 0.25, 0.125]);
+    ///     assert_eq!(single.get::<[f32; 3]>("c")?, [0.5, 0.25, 0.125]);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

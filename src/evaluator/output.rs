@@ -1,9 +1,10 @@
 //! An output of the last evaluation, of any type.
 
+use crate::access::AccessError;
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::program::Program;
-use crate::value::ValueView;
+use crate::value::{Part, ValueView};
 use adumbra_ir::host::{ClosureArena, ClosureRef};
 use adumbra_ir::module::Output;
 use adumbra_ir::{Scalar, Type};
@@ -16,6 +17,7 @@ pub struct OutputView<'a> {
     pub(super) words: &'a [u32],
     pub(super) closures: ClosureView<'a>,
     pub(super) second_order: bool,
+    program: &'a Program,
 }
 
 /// Every output of a program, in order, of value, ddx and ddy of each scalar, and the closures that
@@ -45,6 +47,7 @@ pub(crate) fn output_views<'a>(
                 root,
             },
             second_order: second_order.is_some_and(|scalars| scalars.contains(&true)),
+            program,
         }
     })
 }
@@ -60,28 +63,24 @@ impl<'a> OutputView<'a> {
         &self.output.ty
     }
 
-    /// Its value and its derivatives per pixel, which are zero if the program does not compute
-    /// them.
-    pub fn view(&self) -> Dual<ValueView<'a>> {
-        Dual::of_parts(|part| {
-            let words = self.words.get(part..).unwrap_or_default();
-            ValueView::strided(&self.output.ty, words, 3)
-        })
-    }
-
     /// Its value.
     pub fn value(&self) -> ValueView<'a> {
-        self.view().value
+        self.part(Part::Value)
     }
 
-    /// Its derivative along x, per pixel; zero if the program does not compute it.
-    pub fn ddx(&self) -> ValueView<'a> {
-        self.view().ddx
+    /// Its value and its derivatives per pixel.
+    ///
+    /// # Errors
+    /// If the program was compiled without
+    /// [`output_derivatives`](crate::Options::output_derivatives).
+    pub fn dual(&self) -> Result<Dual<ValueView<'a>>, AccessError> {
+        self.program.check_derivatives(self.name())?;
+        Ok(Dual::of_parts(|part| self.part(part)))
     }
 
-    /// Its derivative along y, per pixel; zero if the program does not compute it.
-    pub fn ddy(&self) -> ValueView<'a> {
-        self.view().ddy
+    fn part(&self, part: Part) -> ValueView<'a> {
+        let words = self.words.get(part as usize..).unwrap_or_default();
+        ValueView::strided(&self.output.ty, words, 3)
     }
 
     /// Whether it depends on a derivative, so that its own derivatives, which are given as zero,

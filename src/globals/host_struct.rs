@@ -41,7 +41,7 @@ use adumbra_vm::words::{MemberWords, Words};
 /// hit.incoming.value = [0.0, 3.0, 0.0];
 /// hit.incoming.ddx = [0.0, 0.5, 0.0];
 /// evaluator.evaluate(&hit, &mut NoTextures);
-/// assert_eq!(evaluator.get::<f32>("slope")?.value, 6.0);
+/// assert_eq!(evaluator.get::<f32>("slope")?, 6.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

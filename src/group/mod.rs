@@ -62,7 +62,7 @@ pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 ///
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-/// assert_eq!(evaluator.get::<[f32; 3]>("color")?.value, [1.0, 1.0, 1.0]);
+/// assert_eq!(evaluator.get::<[f32; 3]>("color")?, [1.0, 1.0, 1.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

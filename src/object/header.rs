@@ -314,16 +314,22 @@ fn shader(to: &mut Header, name: &str, program: &Program) {
         let own = format!("{name}_closure_{}_arguments", identifier(&shape.name));
         to.declare(own, "The arguments of such a leaf.", &each, words);
     }
-    functions(to, name, (&globals, layout.size()), (&outputs, words));
+    let has_derivatives = program.output_derivatives();
+    functions(
+        to,
+        name,
+        (&globals, layout.size()),
+        (&outputs, words, has_derivatives),
+    );
 }
 
-/// The functions that evaluate the shader: of globals of a type of `globals` bytes, and outputs of
-/// one of `outputs` words.
+/// The functions that evaluate the shader: of globals of a type of `bytes` bytes, and outputs of one
+/// of `words` words, with their derivatives or without.
 fn functions(
     to: &mut Header,
     name: &str,
     (globals, bytes): (&str, usize),
-    (outputs, words): (&str, usize),
+    (outputs, words, has_derivatives): (&str, usize, bool),
 ) {
     let [point, batch, read_batch] =
         ["point", "batch", "batch_outputs"].map(|what| to.names.take(format!("{name}_{what}")));
@@ -331,12 +337,24 @@ fn functions(
         0 => (String::new(), "NULL"),
         _ => (format!("const {globals} *globals, "), "globals"),
     };
+    let (parts, are_outputs, are_parts) = match has_derivatives {
+        true => (
+            3,
+            "The outputs are three: values, changes along x, and along y; or NULL.",
+            "values, changes along x, along y; each may be NULL.",
+        ),
+        false => (
+            1,
+            "The outputs are the values, or NULL.",
+            "values; they may be NULL. ddx and ddy must be: the shader was compiled without them.",
+        ),
+    };
     let (parameter, read) = match words {
         0 => (String::new(), String::new()),
         _ => (
             format!(", {outputs} *outputs"),
             format!(
-                "    for (part = 0; status == ADUMBRA_STATUS_OK && outputs != NULL && part < 3; part++)\n        \
+                "    for (part = 0; status == ADUMBRA_STATUS_OK && outputs != NULL && part < {parts}; part++)\n        \
                  status = adumbra_evaluator_read(evaluator, part, 0, {words}, &outputs[part]);\n"
             ),
         ),
@@ -348,7 +366,7 @@ fn functions(
     };
     let _ = write!(
         to.text,
-        "\n/* Evaluates one point. The outputs are three: values, changes along x, and along y; or NULL. So may be host and outcome. */\n\
+        "\n/* Evaluates one point. {are_outputs} So may be host and outcome. */\n\
          static inline AdumbraStatus {point}(AdumbraEvaluator *evaluator, {globals}const AdumbraHost *host, AdumbraOutcome *outcome{parameter})\n\
          {{\n{part}    AdumbraStatus status = adumbra_evaluator_evaluate(evaluator, {given}, {bytes}, host, outcome);\n{read}    return status;\n}}\n"
     );
@@ -357,7 +375,7 @@ fn functions(
     }
     let _ = write!(
         to.text,
-        "\n/* Outputs of `points` points of the last evaluation: values, changes along x, along y; each may be NULL. */\n\
+        "\n/* Outputs of `points` points of the last evaluation: {are_parts} */\n\
          static inline AdumbraStatus {read_batch}(const AdumbraBatchEvaluator *evaluator, size_t points, {outputs} *values, {outputs} *ddx, {outputs} *ddy)\n\
          {{\n    {outputs} *const parts[3] = {{values, ddx, ddy}};\n    AdumbraStatus status = ADUMBRA_STATUS_OK;\n    size_t scalar;\n    uint32_t part;\n    \
          for (part = 0; part < 3; part++)\n        for (scalar = 0; status == ADUMBRA_STATUS_OK && parts[part] != NULL && points > 0 && scalar < {words}; scalar++)\n            \

@@ -1,8 +1,8 @@
 //! The interface of a program: inputs, outputs, textures, closures, messages.
 
 use super::Program;
-use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find};
-use crate::value::HostValue;
+use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find, find_typed};
+use crate::value::{HostValue, OutputValue, Part};
 use adumbra_ir::module::{ClosureShape, Input, Message, Output, Texture};
 use adumbra_ir::{Scalar, Type};
 
@@ -40,6 +40,61 @@ impl Program {
     /// The outputs, in order.
     pub fn outputs(&self) -> &[Output] {
         &self.interface().outputs
+    }
+
+    /// Whether its outputs have derivatives to be read: whether it was compiled with
+    /// [`output_derivatives`](crate::Options::output_derivatives). Those of expressions and observed
+    /// programs always are.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Options, Program, Sources};
+    /// let sources = Sources::new("one.adu", "shader one(out float o) { o = 1.0; }");
+    /// for output_derivatives in [false, true] {
+    ///     let options = Options { output_derivatives, ..Options::default() };
+    ///     let program = Compiler::new(GlobalsLayout::new()).with_options(options).compile(&sources)?;
+    ///     let loaded = Program::from_bytecode(&program.to_bytecode()).unwrap();
+    ///     assert_eq!(loaded.output_derivatives(), output_derivatives);
+    /// }
+    /// # Ok::<(), adumbra::Diagnostics>(())
+    /// ```
+    pub fn output_derivatives(&self) -> bool {
+        self.bytecode().output_derivatives()
+    }
+
+    /// Requires the derivatives of an output.
+    ///
+    /// # Errors
+    /// If it does not compute them.
+    pub(crate) fn check_derivatives(&self, output: &str) -> Result<(), AccessError> {
+        match self.output_derivatives() {
+            true => Ok(()),
+            false => Err(AccessError::NoDerivatives {
+                name: output.to_owned(),
+            }),
+        }
+    }
+
+    /// Requires that part of all outputs; the error names the first of them.
+    ///
+    /// # Errors
+    /// If it does not compute their derivatives.
+    pub(crate) fn check_words(&self, part: Part) -> Result<(), AccessError> {
+        match self.outputs().first() {
+            Some(output) if part != Part::Value => self.check_derivatives(&output.name),
+            _ => Ok(()),
+        }
+    }
+
+    /// The scalars before an output, or a member of one, that is read as that type.
+    ///
+    /// # Errors
+    /// If there is none, it has another type, or derivatives that are not computed.
+    pub(crate) fn find_read<T: OutputValue>(&self, path: &str) -> Result<usize, AccessError> {
+        let before = find_typed(self.outputs(), path, &T::Value::ty())?;
+        if T::HAS_DERIVATIVES {
+            self.check_derivatives(path)?;
+        }
+        Ok(before)
     }
 
     /// The input that a path names: the number of scalars before it, and its type. For hosts that
@@ -82,7 +137,8 @@ impl Program {
     }
 
     /// The location of an output, for hosts that read it at every point: by its name, or by a path
-    /// to a member of a struct, as in `ray.origin`.
+    /// to a member of a struct, as in `ray.origin`. `T` is the value's type, or a
+    /// [`Dual`](crate::Dual) of it, which has the derivatives too.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
@@ -95,15 +151,15 @@ impl Program {
     ///     instance.write(x, value);
     ///     let mut evaluator = Evaluator::new(&instance);
     ///     evaluator.evaluate(&globals, &mut NoTextures);
-    ///     assert_eq!(evaluator.read(t).value, 2.0 * value);
+    ///     assert_eq!(evaluator.read(t), 2.0 * value);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// If there is no such output or it has another type.
-    pub fn output_slot<T: HostValue>(&self, path: &str) -> Result<OutputSlot<T>, AccessError> {
-        Slot::find(self.outputs(), path)
+    /// If there is no such output, it has another type, or derivatives that are not computed.
+    pub fn output_slot<T: OutputValue>(&self, path: &str) -> Result<OutputSlot<T>, AccessError> {
+        Ok(Slot::at(self.find_read::<T>(path)?, self.outputs()))
     }
 
     /// The location of an output of type closure.

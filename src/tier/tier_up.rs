@@ -254,8 +254,13 @@ mod tests {
         let given = globals.plane("x", Part::Value, 0, &x, 1);
         given.expect("there is such a plane");
         evaluator.evaluate(&globals, 0, POINTS, &mut NoTextures);
-        let bits = (0..POINTS).flat_map(|point| evaluator.words(point).collect::<Vec<_>>());
-        (bits.collect(), evaluator.tier())
+        let values = |point| {
+            evaluator
+                .words(Part::Value, point)
+                .expect("they are always there")
+        };
+        let bits = (0..POINTS).flat_map(values).collect();
+        (bits, evaluator.tier())
     }
 
     /// The tier-up of a machine, by batches with given times; gives the tier at the end.

@@ -3,8 +3,9 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
 use crate::counts::BATCHES;
+use crate::output_bits::{output_bits, point_bits};
 use adumbra::{
-    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Compiler, Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
     Options, Outcome, Program, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
     derivatives::Quad,
@@ -74,7 +75,7 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
             point.set("n", n[i], 0, 0).unwrap();
             let stopped = evaluator.evaluate(&point, &mut NoTextures) == Outcome::Stopped;
             let faults = evaluator.faults().iter().count();
-            (evaluator.words().to_vec(), faults, stopped)
+            (output_bits(&evaluator), faults, stopped)
         })
         .collect();
     assert_eq!(
@@ -107,7 +108,7 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
                         .is_some_and(|f| f.kind == FaultKind::StepBudget)
                 );
                 shown.push((
-                    evaluator.words(point).collect(),
+                    point_bits(&evaluator, point),
                     faults.iter().count(),
                     stopped,
                 ));
@@ -148,7 +149,7 @@ fn planes_are_read_and_written_with_any_stride() {
     for (i, pair) in (10..).zip(&pairs) {
         assert_eq!(*pair, [(i * i) as f32, 7.0]);
     }
-    let o = evaluator.get::<[f32; 2]>("o", 5).unwrap();
+    let o = evaluator.get::<Dual<[f32; 2]>>("o", 5).unwrap();
     assert_eq!((o.ddx, o.ddy), ([15.0, 0.0], [0.0; 2]));
     let unknown = evaluator.copy("o", Part::Value, 2, &mut [0.0_f32; 90], 1);
     assert_eq!(
@@ -252,6 +253,6 @@ fn programs_with_large_arrays_have_small_chunks() {
         globals.uniform("n", 3, 0, 0).unwrap();
         evaluator.evaluate(&globals, 0, 20, &mut NoTextures);
         let o = evaluator.get::<f32>("o", 19).unwrap();
-        assert_eq!(o.value, 19.0);
+        assert_eq!(o, 19.0);
     }
 }

@@ -3,7 +3,7 @@
 use adumbra::derivatives::OpSet;
 use adumbra::evaluator::Engine;
 use adumbra::inspect::Op;
-use adumbra::{Compiler, GlobalsLayout, Options, Program, Sources, Type};
+use adumbra::{Compiler, Dual, GlobalsLayout, Options, Program, Sources, Type};
 use adumbra_fuzz::bits::materials;
 use adumbra_fuzz::bits::root;
 use adumbra_fuzz::bundle;
@@ -125,7 +125,7 @@ fn folded_instance_keeps_its_dropped_ops() {
     for instance in [instance, folded] {
         let mut evaluator = adumbra::Evaluator::new(&instance);
         evaluator.evaluate(&globals, &mut adumbra::NoTextures);
-        let o = evaluator.get::<f32>("o").expect("an output");
+        let o = evaluator.get::<Dual<f32>>("o").expect("an output");
         assert_eq!((o.value, o.ddx, o.ddy), (1.0, 2.0, 5.0));
     }
 }

@@ -3,8 +3,9 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(unsafe_code)]
 
+use crate::output_bits::{output_bits, point_bits};
 use adumbra::{
-    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Compiler, Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
     Options, Program, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
     derivatives::{Quad, central_differences},
@@ -200,7 +201,7 @@ fn points(word: u32, program: &Arc<Program>, engine: Engine, all: &mut Vec<Stage
         let globals = at(program, point);
         in_mode_but_masked(word, || {
             evaluator.evaluate(&globals, &mut NoTextures);
-            words.extend_from_slice(evaluator.words());
+            words.append(&mut output_bits(&evaluator));
         });
     }
     all.push((format!("points by {engine:?}, {:?}", program.quad()), words));
@@ -245,14 +246,14 @@ fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) 
         all.push((name(&format!("copy to every {stride}")), planes));
     }
     let (mut read, mut viewed, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    let slot = program.output_slot::<f32>("small").unwrap();
+    let slot = program.output_slot::<Dual<f32>>("small").unwrap();
     for point in 0..POINTS {
         in_mode_but_masked(word, || {
             let small = evaluator.read(slot, point);
             read.extend([small.value, small.ddx, small.ddy].map(f32::to_bits));
             let mut buffer = Vec::new();
             for output in evaluator.outputs(point, &mut buffer) {
-                let view = output.view();
+                let view = output.dual().unwrap();
                 viewed.extend(
                     view.value
                         .words()
@@ -260,7 +261,7 @@ fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) 
                         .chain(view.ddy.words()),
                 );
             }
-            words.extend(evaluator.words(point));
+            words.append(&mut point_bits(&evaluator, point));
         });
     }
     all.extend([

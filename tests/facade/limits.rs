@@ -126,7 +126,7 @@ fn each_limit_stops_the_first_point_beyond_it() {
                     true => (None, n * (n + 1) / 2),
                     false => (Some(kind), 0),
                 };
-                let found = (stopped, evaluator.get::<i32>("o").unwrap().value);
+                let found = (stopped, evaluator.get::<i32>("o").unwrap());
                 assert_eq!(found, (expected, sum), "{kind:?} of {n}, {engine:?}");
             }
         }

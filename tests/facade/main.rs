@@ -21,6 +21,7 @@ mod materials;
 mod native;
 mod numerics;
 mod observed;
+mod output_bits;
 mod quads;
 mod smoke;
 mod stdlib;

@@ -9,7 +9,7 @@
 
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Outcome, Program,
-    SampleRequest, Scalar, Sources, derivatives::Direction,
+    SampleRequest, Scalar, Sources, derivatives::Direction, value::Part,
 };
 use adumbra_fuzz::Point;
 use adumbra_fuzz::oracle::reference::{Plain, place, trace};
@@ -17,6 +17,7 @@ use adumbra_fuzz::surface::{SIDE, middle, point};
 use adumbra_ir::Module;
 use adumbra_ir::eval::{self, Number};
 use std::collections::BTreeSet;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,15 +132,18 @@ fn shadows(evaluator: &mut Evaluator, globals: &mut Globals, point: &Point) -> D
     );
     assert!(evaluator.faults().is_empty());
     let mut shadows: Derivatives = Default::default();
-    let mut words = evaluator.words().chunks(3);
-    for output in evaluator.instance().program().outputs() {
-        output.ty.for_each_scalar(&mut |scalar| {
-            let dual = words.next().expect("three words of each scalar");
-            if scalar == Scalar::F32 {
-                shadows[0].push(f32::from_bits(dual[1]).into());
-                shadows[1].push(f32::from_bits(dual[2]).into());
-            }
-        });
+    for (shadows, part) in shadows.iter_mut().zip([Part::Ddx, Part::Ddy]) {
+        // Those that were not asked for have no lanes in the module.
+        let words = evaluator.words(part).ok();
+        let mut words = words.into_iter().flatten().chain(repeat(0));
+        for output in evaluator.instance().program().outputs() {
+            output.ty.for_each_scalar(&mut |scalar| {
+                let word = words.next().expect("it is endless");
+                if scalar == Scalar::F32 {
+                    shadows.push(f32::from_bits(word).into());
+                }
+            });
+        }
     }
     for r in &textures.requests {
         shadows[0].extend([r.dudx, r.dvdx].map(f64::from));

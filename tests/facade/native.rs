@@ -3,6 +3,7 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
 use crate::counts::NATIVE_BATCHES;
+use crate::output_bits::{output_bits, point_bits};
 use adumbra::assembly::{Kernel, KernelPurpose};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
@@ -185,9 +186,9 @@ fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> 
     globals.plane("x", Part::Value, 0, x, 1).unwrap();
     evaluator.evaluate(&globals, 0, x.len(), host);
     let shown = (0..x.len()).map(|point| {
-        let (words, faults) = (evaluator.words(point), evaluator.faults(point));
-        let stopped = faults.stopped();
-        (evaluator.outcomes()[point], words.collect(), stopped)
+        let stopped = evaluator.faults(point).stopped();
+        let words = point_bits(&evaluator, point);
+        (evaluator.outcomes()[point], words, stopped)
     });
     shown.collect()
 }
@@ -278,7 +279,7 @@ fn any_number_of_sets_of_uniform_globals_shows_the_same() {
         globals.set(name, value, 0.0, 0.0).unwrap();
     }
     point.evaluate(&globals, &mut NoTextures);
-    let expected = point.words().to_vec();
+    let expected = output_bits(&point);
     let globals = BatchGlobals::uniform_from(&globals);
     let at_once = TierUp {
         when: CompileWhen::AtOnce,
@@ -300,7 +301,7 @@ fn any_number_of_sets_of_uniform_globals_shows_the_same() {
             for evaluator in evaluators.iter_mut().rev().step_by(7) {
                 evaluator.evaluate(&globals, 0, 64, &mut NoTextures);
                 for point in [0, 63] {
-                    let found: Vec<u32> = evaluator.words(point).collect();
+                    let found = point_bits(evaluator, point);
                     assert_eq!(found, expected, "{tier:?}, set {set}");
                 }
             }
@@ -357,7 +358,7 @@ fn single_points_stop_where_the_interpreter_stops_them() {
             };
             let outcome = evaluator.evaluate(&globals, &mut host);
             let faults = format!("{:?}", evaluator.faults());
-            (outcome, evaluator.words().to_vec(), faults, host.asked)
+            (outcome, output_bits(&evaluator), faults, host.asked)
         });
         assert_eq!(found, expected, "{steps} steps, {call_depth} calls");
         match found.0 {
@@ -543,10 +544,10 @@ fn points_of_chunks_stop_where_they_stop_alone() {
             let mut globals = Globals::new(program.globals());
             globals.set("x", x, 0.0, 0.0).unwrap();
             let outcome = alone.evaluate(&globals, &mut NoTextures);
-            let found: Vec<u32> = batch.words(point).collect();
+            let found = point_bits(&batch, point);
             let what = format!("{steps} steps, {call_depth} calls, x = {x}");
             assert_eq!(batch.outcomes()[point], outcome, "{what}");
-            assert_eq!(found, alone.words(), "{what}");
+            assert_eq!(found, output_bits(&alone), "{what}");
             assert_eq!(batch.faults(point), alone.faults(), "{what}");
             outcomes[usize::from(outcome == Outcome::Finished)] += 1;
         }
@@ -577,7 +578,7 @@ fn as_by_reference(program: &Arc<Program>, x: f32, what: &str) -> Vec<u32> {
         let mut globals = Globals::new(program.globals());
         globals.set("x", x, 1.0, -0.5).unwrap();
         let outcome = evaluator.evaluate(&globals, &mut NoTextures);
-        (outcome, evaluator.words().to_vec())
+        (outcome, output_bits(&evaluator))
     });
     assert_eq!(found, expected, "x = {x}: {what}");
     found.1
@@ -595,7 +596,7 @@ fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
         evaluator.evaluate(&globals, &mut NoTextures),
         Outcome::Finished
     );
-    evaluator.get::<f32>("o").unwrap().value
+    evaluator.get::<f32>("o").unwrap()
 }
 
 #[test]

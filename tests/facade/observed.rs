@@ -4,6 +4,7 @@
 //! they have without one.
 
 use crate::counts::OBSERVED;
+use crate::output_bits::output_bits;
 use adumbra::evaluator::Engine;
 use adumbra::host::MessageId;
 use adumbra::inspect::{Observation, ObservedEvent};
@@ -92,7 +93,7 @@ fn run(
     assert_eq!(place.words().len(), globals.len());
     place.words_mut().copy_from_slice(globals);
     evaluator.evaluate(&place, &mut log);
-    log.seen.outputs = evaluator.words().to_vec();
+    log.seen.outputs = output_bits(&evaluator);
     log.seen.faults = format!("{:?}", evaluator.faults());
     (log.seen, log.notes, log.is_finite)
 }

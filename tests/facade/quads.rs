@@ -2,8 +2,8 @@
 
 use crate::counts::QUADS;
 use adumbra::{
-    Compiler, Derivatives, Diagnostics, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits,
-    NoTextures, Options, Outcome, Program, SampleRequest, Sampled, Sources, Type,
+    Compiler, Derivatives, Diagnostics, Dual, Evaluator, Globals, GlobalsLayout, Host, Instance,
+    Limits, NoTextures, Options, Outcome, Program, SampleRequest, Sampled, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
     derivatives::{AtDivergence, Corner, Quad},
     evaluator::Engine,
@@ -59,7 +59,7 @@ fn quad_at(program: &Arc<Program>, engine: Engine, x: f32, y: f32) -> [[f32; 3];
     assert_eq!(outcome, Outcome::Finished);
     Corner::ALL.map(|corner| {
         evaluator.show(corner);
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         [o.value, o.ddx, o.ddy]
     })
 }
@@ -126,7 +126,7 @@ fn a_point_alone_is_the_upper_left_one_of_its_quad() {
         let mut evaluator =
             Evaluator::with(&Instance::new(&program), engine, Limits::default()).unwrap();
         evaluator.evaluate(&globals(&program, 8.5, 2.5), &mut NoTextures);
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         assert_eq!([o.value, o.ddx, o.ddy], quad[0]);
     }
 }
@@ -198,7 +198,7 @@ fn requests_carry_differences_and_mark_helpers() {
         assert_eq!([r.dudx, r.dudy, r.dvdx, r.dvdy], [7.0, 0.0, 5.0, 3.0]);
         assert_eq!((log.helpers, log.messages), (3, vec![3.0_f32.to_bits()]));
         // What a texture gives has a derivative as well: u⁴ at 4 and 3.
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         assert_eq!([o.value, o.ddx, o.ddy], [81.0, 256.0 - 81.0, 0.0]);
 
         let quad = [3.0, 4.0, 3.0, 4.0].map(|x| globals(&program, x, 5.0));
@@ -229,13 +229,13 @@ fn a_neighbour_that_is_stopped_gives_no_difference_and_its_faults_stay_its_own()
         let outcome = evaluator.evaluate(&globals(&program, 3.0, 0.0), &mut NoTextures);
         assert_eq!(outcome, Outcome::Finished);
         assert!(evaluator.faults().is_empty());
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         assert_eq!([o.value, o.ddx, o.ddy], [15.0, 0.0, 0.0]);
         assert_eq!(evaluator.show(Corner::UpperRight), Outcome::Stopped);
         assert_eq!(evaluator.faults().iter().count(), 2);
         // One further to the left, no point is stopped.
         evaluator.evaluate(&globals(&program, 2.0, 0.0), &mut NoTextures);
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         assert_eq!([o.value, o.ddx], [1.0 + 2.0 + 6.0, 1.0 + 6.0]);
     }
 }
@@ -490,7 +490,7 @@ fn live_samples_are_those_of_all_points() {
         assert_eq!(log.own.len(), 4);
         let values = Corner::ALL.map(|corner| {
             evaluator.show(corner);
-            evaluator.get::<f32>("o").unwrap().value
+            evaluator.get::<f32>("o").unwrap()
         });
         assert_eq!(values, [0.0, 256.0, 0.0, 256.0]);
     }
@@ -548,7 +548,7 @@ fn inputs_fold_in_quads_too() {
     for instance in [instance, folded] {
         let mut evaluator = Evaluator::new(&instance);
         evaluator.evaluate(&globals(&program, 1.0, 0.0), &mut NoTextures);
-        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 9.0);
+        assert_eq!(evaluator.get::<f32>("o").unwrap(), 9.0);
     }
 }
 
@@ -575,7 +575,7 @@ fn a_quad_waits_for_all_its_points_and_can_be_parked() {
         let mut outcome = evaluator.evaluate(&globals(&program, 2.0, 0.0), &mut Later);
         let mut answers = 0;
         while outcome == Outcome::Pending {
-            assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.0);
+            assert_eq!(evaluator.get::<f32>("o").unwrap(), 0.0);
             let parked = evaluator.park().unwrap();
             assert!(parked.memory() > 0 && evaluator.parked() == 1);
             // Another point in between.
@@ -587,7 +587,7 @@ fn a_quad_waits_for_all_its_points_and_can_be_parked() {
             outcome = evaluator.resume(parked, [u * u; 4], &mut Later).unwrap();
             answers += 1;
         }
-        let o = evaluator.get::<f32>("o").unwrap();
+        let o = evaluator.get::<Dual<f32>>("o").unwrap();
         assert_eq!((answers, o.value, o.ddx), (4, 5.0 + 4.0, 5.0));
     }
 }
@@ -615,7 +615,7 @@ fn a_batch_takes_differences_within_quads_whatever_the_width() {
             evaluator.evaluate(&globals, first, points, &mut NoTextures);
             for point in 0..points {
                 let left = ((first + point) / 4 * 2) as f32;
-                let o = evaluator.get::<f32>("o", point).unwrap();
+                let o = evaluator.get::<Dual<f32>>("o", point).unwrap();
                 assert_eq!([o.value, o.ddx, o.ddy], [2.0 * left + 1.0 + 1.0, 0.0, 0.0]);
             }
         }
@@ -649,7 +649,7 @@ fn helpers_of_a_batch_are_marked() {
     let asked: Vec<f32> = log.own.iter().map(|request| request.u).collect();
     assert_eq!((asked, log.helpers), (vec![3.0, 5.0, 6.0], 5));
     assert_eq!(log.messages, [3.0_f32, 5.0, 6.0].map(f32::to_bits));
-    let o = [0, 4, 5].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
+    let o = [0, 4, 5].map(|point| evaluator.get::<f32>("o", point).unwrap());
     assert_eq!(o, [7.0, 11.0, 11.0]);
     // A batch that is evaluated without helpers has none.
     evaluator.evaluate(&globals, 0, 8, &mut log);
@@ -667,7 +667,7 @@ fn programs_with_large_arrays_have_quads_too() {
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
     globals.uniform("y", 3.0_f32, 0.0, 0.0).unwrap();
     evaluator.evaluate(&globals, 0, 8, &mut NoTextures);
-    let o = [0, 3, 4, 7].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
+    let o = [0, 3, 4, 7].map(|point| evaluator.get::<f32>("o", point).unwrap());
     assert_eq!(o, [18.0, 18.0, 22.0, 22.0]);
 }
 

@@ -2,7 +2,7 @@
 
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, NoTextures, Options, Outcome,
-    Program, SampleRequest, Sampled, Sources, Type,
+    Program, SampleRequest, Sampled, Sources, Type, value::Part,
 };
 use std::sync::Arc;
 use std::thread;
@@ -44,7 +44,8 @@ fn million(instance: &Instance) -> u64 {
         }
         let outcome = evaluator.evaluate(&globals, &mut Plain);
         assert_eq!(outcome, Outcome::Finished);
-        for &word in evaluator.words() {
+        let words = Part::ALL.map(|part| evaluator.words(part).expect("it has derivatives"));
+        for word in words.into_iter().flatten() {
             hash = (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
         }
     }
@@ -132,7 +133,7 @@ fn a_thousand_programs_compiled_at_once() {
     for (number, program) in programs {
         let mut evaluator = Evaluator::new(&Instance::new(&program));
         evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-        let o = evaluator.get::<i32>("o").unwrap().value;
+        let o = evaluator.get::<i32>("o").unwrap();
         assert_eq!(o, text(number).1, "program {number}");
         assert_eq!(program.to_bytecode(), compile(&alone, number).to_bytecode());
     }

@@ -3,6 +3,7 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
 
 use crate::counts::{AUTO_BATCHES, AUTO_QUADS};
+use crate::output_bits::{output_bits, point_bits};
 use adumbra::{
     Compiler, Evaluator, GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Program,
     SampleRequest, Sampled, Sources, Type,
@@ -58,7 +59,7 @@ fn pass(evaluator: &mut BatchEvaluator, x: &[f32]) -> (Vec<u32>, Vec<Tier>) {
     let (mut bits, mut tiers) = (Vec::new(), Vec::new());
     for first in (0..x.len()).step_by(WIDTH) {
         evaluator.evaluate(&globals, first, WIDTH, &mut NoTextures);
-        bits.extend((0..WIDTH).flat_map(|point| evaluator.words(point).collect::<Vec<_>>()));
+        bits.extend((0..WIDTH).flat_map(|point| point_bits(evaluator, point)));
         tiers.push(evaluator.tier());
     }
     (bits, tiers)
@@ -193,13 +194,13 @@ fn points_that_wait_are_answered_after_a_tier_up() {
             if let Some((point, request)) = parked.take() {
                 let outcome = alone.resume(point, texel(&request), &mut Late);
                 assert_eq!(outcome.unwrap(), Outcome::Finished);
-                all.extend_from_slice(alone.words());
+                all.append(&mut output_bits(alone));
             }
             let waiting: Vec<_> = evaluator.suspended().map(|(at, r)| (at, *r)).collect();
             for (at, request) in &waiting[1..] {
                 let outcome = evaluator.answer(*at, texel(request), &mut Late);
                 assert_eq!(outcome, Outcome::Finished);
-                all.extend(evaluator.words(*at));
+                all.append(&mut point_bits(&evaluator, *at));
             }
             let (at, request) = waiting[0];
             parked = Some((evaluator.park(at).unwrap(), request));
@@ -249,7 +250,7 @@ fn auto_without_vectors_runs_points_one_by_one() {
         let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup).unwrap();
         let mut groups = Groups::default();
         evaluator.evaluate(&globals, 0, WIDTH, &mut groups);
-        let bits = (0..WIDTH).flat_map(|point| evaluator.words(point).collect::<Vec<_>>());
+        let bits = (0..WIDTH).flat_map(|point| point_bits(&evaluator, point));
         (bits.collect::<Vec<_>>(), groups.0)
     };
     let (expected, groups) = shown(Tier::Interpreter);

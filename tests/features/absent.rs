@@ -55,7 +55,7 @@ fn available_engines_evaluate() {
             &adumbra::Globals::new(&GlobalsLayout::new()),
             &mut NoTextures,
         );
-        let value = evaluator.get::<f32>("o").expect("an output").value;
+        let value = evaluator.get::<f32>("o").expect("an output");
         assert_eq!(value, 2.0, "{engine:?}");
     }
 }

@@ -118,23 +118,28 @@ public:
         return detail::got<AdumbraOutcome>([&](auto to) { return adumbra_evaluator_select(get(), corner, to); });
     }
 
-    /// Reads value, ddx or ddy of an output.
-    template <class T> T read(const Variable &output, AdumbraPart part = ADUMBRA_PART_VALUE) const
+    /// Reads value, ddx or ddy of an output. Derivatives are there if the compiler has
+    /// output_derivatives.
+    template <class T> T read(const Variable &output, AdumbraPart part) const
     {
         detail::check_type<T>(output);
         T value;
         read_words(output.first, output.scalars, &value, part);
         return value;
     }
-    /// Reads an output with both derivatives, which are 0 unless the compiler has
-    /// output_derivatives.
-    template <class T> Dual<T> read_dual(const Variable &output) const
+    /// Reads an output: its value as a T, or as a Dual<T> its value and both derivatives.
+    template <class T> T read(const Variable &output) const
     {
-        return {read<T>(output), read<T>(output, ADUMBRA_PART_DDX), read<T>(output, ADUMBRA_PART_DDY)};
+        if constexpr (detail::IsDual<T>::value) {
+            using V = decltype(T::value);
+            return {read<V>(output, ADUMBRA_PART_VALUE), read<V>(output, ADUMBRA_PART_DDX), read<V>(output, ADUMBRA_PART_DDY)};
+        } else {
+            return read<T>(output, ADUMBRA_PART_VALUE);
+        }
     }
-    /// Reads an output with both derivatives by its name; Program::output finds it once for many
+    /// Reads an output by its name, as a T or as a Dual<T>; Program::output finds it once for many
     /// points.
-    template <class T> Dual<T> get(std::string_view path) const { return read_dual<T>(program_.output(path)); }
+    template <class T> T get(std::string_view path) const { return read<T>(program_.output(path)); }
     /// Reads value, ddx or ddy of `count` scalars of the outputs from the one numbered `first` on:
     /// numbers of four bytes.
     void read_words(std::size_t first, std::size_t count, void *to, AdumbraPart part = ADUMBRA_PART_VALUE) const

@@ -202,7 +202,7 @@ struct CompilerOptions {
     /// The treatment of derivatives from quads in non-uniform control flow.
     AdumbraAtDivergence at_divergence = ADUMBRA_AT_DIVERGENCE_REFUSE;
     /// Whether the host reads the derivatives of outputs. Else none is computed for the host, and
-    /// they read as 0.
+    /// reading one fails with ADUMBRA_STATUS_NO_DERIVATIVES.
     bool output_derivatives = false;
     /// Whether each function has one body, for all its callers.
     bool merge_demand = false;

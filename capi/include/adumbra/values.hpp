@@ -141,6 +141,10 @@ template <> struct TypeOf<Float4x4> : Is<ADUMBRA_TYPE_FLOAT4X4> {};
 
 namespace detail {
 
+/// Whether a type is a Dual.
+template <class T> struct IsDual : std::false_type {};
+template <class T> struct IsDual<Dual<T>> : std::true_type {};
+
 /// The shading type whose value, ddx and ddy a member of a struct of globals is.
 template <class T> struct PartOf;
 template <class T> struct PartOf<Dual<T>> { using type = T; };

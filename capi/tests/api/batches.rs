@@ -1,7 +1,8 @@
 //! Batches give the bits of single points, from planes of any stride to planes of any stride.
 
 use crate::common::{
-    compile, hit, hit_compiler, instance, native_is_there, rust_compiler, rust_hit, sized, text,
+    compile, hit, hit_compiler, instance, native_is_there, rust_compiler, rust_hit, rust_words,
+    sized, text,
 };
 use adumbra::{Evaluator, Instance, NoTextures, Program, Sources};
 use adumbra_capi::*;
@@ -29,7 +30,7 @@ pub(crate) fn of_the_facade(program: &Arc<Program>, host: &mut dyn adumbra::Host
     points
         .map(|point| {
             evaluator.evaluate(&rust_hit(program, point), host);
-            evaluator.words()[..12].to_vec()
+            rust_words(&evaluator)[..12].to_vec()
         })
         .collect()
 }

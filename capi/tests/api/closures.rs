@@ -1,8 +1,6 @@
 //! Closure trees of points and of batches, node by node.
 
-use crate::common::{
-    compile, evaluate, hit, hit_compiler, report, rust_hit, sized, text, words, written,
-};
+use crate::common::{compile, evaluate, hit, hit_compiler, report, rust_hit, sized, text, written};
 use adumbra::{Compiler, Evaluator, GlobalsLayout, Instance, NoTextures, Sources};
 use adumbra_capi::*;
 use std::ffi::c_char;
@@ -76,9 +74,16 @@ fn closure_nodes_are_read() {
         ));
         closure
     };
-    let roots = words(evaluator, 2);
+    let mut roots = [7; 2];
+    ok!(adumbra_evaluator_read(
+        evaluator,
+        AdumbraPart::Value as u32,
+        0,
+        2,
+        roots.as_mut_ptr().cast()
+    ));
     assert_eq!(
-        (roots[3], node(roots[3]).kind),
+        (roots[1], node(roots[1]).kind),
         (0, AdumbraClosureKind::Empty as u32)
     );
     let root = node(roots[0]);

@@ -1,6 +1,6 @@
 //! Helpers of the API tests: calls as C makes them, and points.
 
-use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
+use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program, value::Part};
 use adumbra_capi::{
     AdumbraCompiler, AdumbraCompilerOptions, AdumbraDiagnostics, AdumbraEvaluator, AdumbraHost,
     AdumbraInstance, AdumbraOutcome, AdumbraProgram, AdumbraStatus, AdumbraTier,
@@ -183,6 +183,16 @@ pub(crate) fn words(evaluator: *const AdumbraEvaluator, scalars: usize) -> Vec<u
     }
     let of = |scalar: usize| parts.each_ref().map(|words| words[scalar]);
     (0..scalars).flat_map(of).collect()
+}
+
+/// The same of the facade.
+pub(crate) fn rust_words(evaluator: &adumbra::Evaluator) -> Vec<u32> {
+    let parts = Part::ALL.map(|part| -> Vec<u32> {
+        let words = evaluator.words(part).expect("it has derivatives");
+        words.collect()
+    });
+    let of = |scalar: usize| parts.each_ref().map(|words| words[scalar]);
+    (0..parts[0].len()).flat_map(of).collect()
 }
 
 /// Evaluates a point; gives how far it came.

@@ -1,10 +1,12 @@
 //! Single points by every engine against the facade, to the bit; parameters, faults, limits.
 
 use crate::common::{
-    evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
+    compile, evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, rust_words, sized,
+    text, words,
 };
 use adumbra::{Evaluator, Instance, NoTextures, Sources};
 use adumbra_capi::*;
+use std::ffi::c_void;
 use std::ptr::null;
 
 /// Derivatives through noise, branches and a loop.
@@ -51,7 +53,7 @@ fn engines_give_bits_of_facade() {
             let outcome = evaluate(evaluator, &hit(point), null());
             assert_eq!(outcome, AdumbraOutcome::Finished);
             expected.evaluate(&rust_hit(&program, point), &mut NoTextures);
-            assert_eq!(words(evaluator, 4), expected.words(), "point {point}");
+            assert_eq!(words(evaluator, 4), rust_words(&expected), "point {point}");
         }
         let mut bytes = 0;
         ok!(adumbra_evaluator_memory(evaluator, &raw mut bytes));
@@ -184,4 +186,55 @@ fn faults_are_diagnostics_and_limits_stop() {
     call!(adumbra_diagnostics_free(diagnostics));
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(instance));
+}
+
+#[test]
+fn unasked_derivatives_are_refused() {
+    let shader = "shader s(out int n, out float3 c) { n = 7; c = global_value<uvw>; }";
+    let layout = made!(adumbra_layout_new_hit());
+    for output_derivatives in [0, 1] {
+        let options = AdumbraCompilerOptions {
+            output_derivatives,
+            ..sized()
+        };
+        let compiler = made!(adumbra_compiler_new(layout, &raw const options));
+        let program = compile(compiler, shader);
+        let instance = made!(adumbra_instance_new(program));
+        let point = made!(adumbra_evaluator_new(instance, null()));
+        evaluate(point, &hit(3), null());
+        let batch = made!(adumbra_batch_evaluator_new(instance, null()));
+        let globals = made!(adumbra_batch_globals_new(program));
+        ok!(adumbra_batch_evaluator_evaluate(
+            batch,
+            globals,
+            0,
+            1,
+            null(),
+            null()
+        ));
+        let mut word = 0_u32;
+        for part in 0..3 {
+            let to: *mut c_void = (&raw mut word).cast();
+            let read = call!(adumbra_evaluator_read(point, part, 2, 1, to));
+            let said = text(adumbra_last_error()).to_owned();
+            let copied = call!(adumbra_batch_evaluator_copy(batch, part, 2, to, 1, 1));
+            if part == 0 || output_derivatives == 1 {
+                assert_eq!((read, copied), (AdumbraStatus::Ok, AdumbraStatus::Ok));
+                continue;
+            }
+            let refused = AdumbraStatus::NoDerivatives;
+            assert_eq!((read, copied), (refused, refused));
+            let expected = "`part` asks for the derivatives of `c`, and the program was compiled without `output_derivatives`";
+            assert_eq!((&*said, text(adumbra_last_error())), (expected, expected));
+            let nothing = call!(adumbra_evaluator_read(point, part, 4, 0, to));
+            assert_eq!(nothing, AdumbraStatus::Ok, "no scalar");
+        }
+        call!(adumbra_batch_globals_free(globals));
+        call!(adumbra_batch_evaluator_free(batch));
+        call!(adumbra_evaluator_free(point));
+        call!(adumbra_instance_free(instance));
+        call!(adumbra_program_free(program));
+        call!(adumbra_compiler_free(compiler));
+    }
+    call!(adumbra_layout_free(layout));
 }

@@ -1,6 +1,6 @@
 //! Points in quads, alone and in batches.
 
-use crate::common::{compile, hit, instance, sized, words};
+use crate::common::{compile, hit, instance, rust_words, sized, words};
 use crate::points::NOISY;
 use crate::textures::{Seen, Slopes};
 use adumbra::{
@@ -77,7 +77,7 @@ fn quads_give_bits_of_facade() {
                 &raw mut outcome
             ));
             assert_eq!(AdumbraOutcome::from(expected.show(corner)), outcome);
-            assert_eq!(words(evaluator, 1), expected.words());
+            assert_eq!(words(evaluator, 1), rust_words(&expected));
         }
         let asked: Vec<(usize, u32)> = seen
             .requests

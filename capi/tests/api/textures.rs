@@ -1,7 +1,8 @@
 //! Host callbacks of single points: textures, also late ones, messages, cancellation.
 
 use crate::common::{
-    evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
+    evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, rust_words, sized, text,
+    words,
 };
 use adumbra::{Evaluator, Host, Instance, NoTextures, SampleRequest, Sampled, Sources};
 use adumbra_capi::*;
@@ -102,7 +103,7 @@ fn callbacks_get_textures_messages_and_cancellation() {
         evaluate(evaluator, &hit(1), &raw const host),
         AdumbraOutcome::Finished
     );
-    assert_eq!(words(evaluator, 4), expected.words());
+    assert_eq!(words(evaluator, 4), rust_words(&expected));
     let asked: Vec<(u32, u32, f32)> = seen
         .requests
         .iter()
@@ -110,7 +111,7 @@ fn callbacks_get_textures_messages_and_cancellation() {
         .collect();
     assert_eq!(asked, [(0, 0, 0.0), (1, 1, 2.5), (0, 0, 0.0)]);
     assert!(seen.requests[0].dudx != 0.0 && seen.requests[0].dvdy != 0.0);
-    let c = expected.get::<[f32; 3]>("c").unwrap().value[0];
+    let c = expected.get::<[f32; 3]>("c").unwrap()[0];
     assert_eq!(seen.messages.len(), 1);
     assert!(
         seen.messages[0].1.starts_with("c is "),
@@ -121,7 +122,7 @@ fn callbacks_get_textures_messages_and_cancellation() {
     // Without a host textures are white.
     evaluate(evaluator, &hit(1), null());
     expected.evaluate(&rust_hit(&program, 1), &mut NoTextures);
-    assert_eq!(words(evaluator, 4), expected.words());
+    assert_eq!(words(evaluator, 4), rust_words(&expected));
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(instance));
 
@@ -229,7 +230,7 @@ fn points_suspend_in_evaluator_and_parked() {
     }
     assert_eq!((waits, outcome), (3, AdumbraOutcome::Finished));
     expected.evaluate(&rust_hit(&program, 2), &mut Slopes);
-    assert_eq!(words(evaluators[0], 4), expected.words());
+    assert_eq!(words(evaluators[0], 4), rust_words(&expected));
 
     // Parked by one evaluator, resumed by the other, alternately.
     let mut parked: Vec<_> = (0..10)
@@ -256,7 +257,7 @@ fn points_suspend_in_evaluator_and_parked() {
             continue;
         }
         expected.evaluate(&rust_hit(&program, point), &mut Slopes);
-        assert_eq!(words(evaluators[1], 4), expected.words());
+        assert_eq!(words(evaluators[1], 4), rust_words(&expected));
     }
 
     // Only where it belongs, and within limits.

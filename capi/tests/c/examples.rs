@@ -3,7 +3,7 @@
 use crate::compilers::{Language, Library, build, project, scratch};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, NoTextures, Options,
-    SampleRequest, Sampled, Sources, Type,
+    SampleRequest, Sampled, Sources, Type, value::Part,
 };
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -53,8 +53,10 @@ pub(crate) fn point() -> Vec<u32> {
         .unwrap();
     let mut evaluator = Evaluator::new(&instance);
     evaluator.evaluate(&globals, &mut NoTextures);
-    assert!(evaluator.words().iter().all(|&word| word != 0));
-    evaluator.words().to_vec()
+    let parts = Part::ALL.map(|part| evaluator.words(part).expect("it has derivatives"));
+    let words: Vec<u32> = parts.into_iter().flatten().collect();
+    assert!(words.iter().all(|&word| word != 0));
+    words
 }
 
 #[test]
@@ -121,7 +123,7 @@ pub(crate) fn toy_image() -> Vec<u8> {
             .set("ground", [x / y, 1.0 / y], [1.0 / height / y, 0.0], ddy)
             .unwrap();
         evaluator.evaluate(&globals, &mut Stripes);
-        let c = evaluator.get::<[f32; 3]>("c").unwrap().value;
+        let c = evaluator.get::<[f32; 3]>("c").unwrap();
         bytes.extend(c.map(|value| (value * 255.0 + 0.5) as u8));
     }
     bytes
@@ -246,7 +248,7 @@ fn image(shader: &str) -> Vec<u8> {
             .unwrap();
         globals.set("distance", value[1], 0.0, 0.0).unwrap();
         evaluator.evaluate(&globals, &mut map);
-        let c = evaluator.get::<[f32; 3]>("c").unwrap().value;
+        let c = evaluator.get::<[f32; 3]>("c").unwrap();
         bytes.extend(c.map(|value| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8));
     }
     bytes

@@ -21,8 +21,13 @@ const POINTS: usize = 100;
 const OUTPUTS: [(&str, usize); 4] = [("c", 0), ("c", 1), ("c", 2), ("height", 0)];
 
 fn compiled(text: &str, layout: GlobalsLayout) -> Arc<Program> {
+    compiled_with(text, layout, true)
+}
+
+/// A program whose outputs have derivatives or not.
+fn compiled_with(text: &str, layout: GlobalsLayout, output_derivatives: bool) -> Arc<Program> {
     let options = Options {
-        output_derivatives: true,
+        output_derivatives,
         ..Options::default()
     };
     let compiler = Compiler::new(layout).with_options(options);
@@ -119,6 +124,53 @@ fn linked_example_gives_bits_of_facade() {
             assert_eq!(found, expected);
         }
     }
+}
+
+/// A host of an object without derivatives of outputs; it ends with the number of what is wrong.
+const PLAIN_HOST: &str = r#"
+#include "plain.h"
+int main(void)
+{
+    AdumbraProgram *program;
+    AdumbraInstance *instance;
+    AdumbraEvaluator *evaluator;
+    AdumbraBatchEvaluator *batch;
+    AdumbraBatchGlobals *globals;
+    plain_outputs values = {0};
+    if (adumbra_program_from_object(&adumbra_object_plain, &program, NULL) || adumbra_instance_new(program, &instance)
+        || adumbra_evaluator_new(instance, NULL, &evaluator) || adumbra_batch_evaluator_new(instance, NULL, &batch)
+        || adumbra_batch_globals_new(program, &globals))
+        return 1;
+    if (plain_point(evaluator, NULL, NULL, &values) || values.o != 2.5f)
+        return 2;
+    values.o = 0;
+    if (plain_batch(batch, globals, 0, 1, NULL, &values, NULL, NULL) || values.o != 2.5f)
+        return 3;
+    if (plain_batch(batch, globals, 0, 1, NULL, NULL, &values, NULL) != ADUMBRA_STATUS_NO_DERIVATIVES)
+        return 4;
+    return 0;
+}
+"#;
+
+#[test]
+fn object_without_derivatives_gives_values() {
+    let folder = scratch("aot_plain");
+    let text = "shader plain(out float o) { o = 2.5; }";
+    let program = compiled_with(text, GlobalsLayout::new(), false);
+    let object = write(&folder, &program, &[]);
+    let source = folder.join("plain_host.c");
+    std::fs::write(&source, PLAIN_HOST).unwrap();
+    let library = Library::Shared;
+    let host = link(
+        Language::C,
+        &[&source, &object],
+        &folder,
+        "plain_host",
+        library,
+    );
+    let Some(host) = host else { return };
+    let ended = Command::new(host).status().expect("it starts");
+    assert_eq!(ended.code(), Some(0));
 }
 
 /// Shaders with all that a header speaks of, and with nothing of it.
@@ -296,7 +348,11 @@ fn linked_code_is_executed() {
     let mut compiled = Evaluator::new(&Instance::new(&program));
     one.evaluate(&globals, &mut Footprint);
     compiled.evaluate(&globals, &mut Footprint);
-    assert_eq!(one.words(), compiled.words());
+    for part in Part::ALL {
+        let words = [&one, &compiled].map(|evaluator| evaluator.words(part).unwrap());
+        let [linked, compiled] = words.map(Vec::from_iter);
+        assert_eq!(linked, compiled, "{part:?}");
+    }
     let native = one.stats().native.expect("it is native");
     assert_eq!(native.code_bytes, 0, "single points were, too");
     // The object has no code for this set.

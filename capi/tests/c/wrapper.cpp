@@ -231,7 +231,7 @@ void single_points()
     HOLDS(evaluator.evaluate(hit(1), &host) == ADUMBRA_OUTCOME_FINISHED);
     HOLDS(host.requests.size() == 1 && host.requests[0].u == 2.5f && host.requests[0].dudx == 0.25f && host.requests[0].texture == 0);
     Texel texel = telling(host.requests[0]);
-    Dual<Float3> c = evaluator.get<Float3>("c");
+    Dual<Float3> c = evaluator.get<Dual<Float3>>("c");
     HOLDS(c.value == Float3{texel[0] + 3.0f, 2 * texel[1] + 3.0f, 3 * texel[2] + 3.0f} && c.ddx == Float3{});
     HOLDS(evaluator.read<Vec3>(program.output("c")).y == c.value[1]);
     HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`c` is of type `float3`", [&] { evaluator.get<float>("c"); }));
@@ -263,9 +263,9 @@ void single_points()
     // A lambda is a host; so is none.
     auto grey = sampled_by([](const SampleRequest &) { return Texel{0.5f, 0.5f, 0.5f, 1.0f}; });
     evaluator.evaluate(hit(1), &grey);
-    HOLDS(evaluator.get<Float3>("c").value == Float3{3.5f, 4.0f, 4.5f});
+    HOLDS(evaluator.get<Float3>("c") == Float3{3.5f, 4.0f, 4.5f});
     evaluator.evaluate(hit(1));
-    HOLDS(evaluator.get<Float3>("c").value == Float3{4.0f, 5.0f, 6.0f});
+    HOLDS(evaluator.get<Float3>("c") == Float3{4.0f, 5.0f, 6.0f});
 
     // An exception of the host comes out, and leaves the evaluator as good as before.
     host.throws = true;
@@ -273,7 +273,7 @@ void single_points()
     HOLDS(std::string_view(lost.what()) == "a texture is lost");
     host.throws = false;
     evaluator.evaluate(hit(1), &host);
-    HOLDS(evaluator.get<Float3>("c").value == c.value);
+    HOLDS(evaluator.get<Float3>("c") == c.value);
 
     // A shader that would run for long, and says something first.
     const char chatty[] = "shader chatty(out int n) { printf(\"x=%d\", 3); for (int i = 0; i < 100000000; i++) { n = n * 3 + i; } }";
@@ -297,11 +297,11 @@ void points_that_wait()
     Evaluator evaluator(material), other(material);
     Evaluator stranger{Instance(program)};
     evaluator.evaluate(hit(2));
-    Float3 white = evaluator.get<Float3>("c").value;
+    Float3 white = evaluator.get<Float3>("c");
     ScriptedHost late;
     late.is_late = true;
     HOLDS(evaluator.evaluate(hit(2), &late) == ADUMBRA_OUTCOME_PENDING && evaluator.request().u == 2.25f);
-    HOLDS(evaluator.answer({1, 1, 1, 1}) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<Float3>("c").value == white);
+    HOLDS(evaluator.answer({1, 1, 1, 1}) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<Float3>("c") == white);
     HOLDS(fails(ADUMBRA_STATUS_NOT_SUSPENDED, "waits", [&] { evaluator.park(); }));
 
     evaluator.evaluate(hit(2), &late);
@@ -314,7 +314,7 @@ void points_that_wait()
     HOLDS(parked.request().u == 2.25f);
     evaluator.evaluate(hit(7));
     HOLDS(evaluator.resume(parked, {1, 1, 1, 1}) == ADUMBRA_OUTCOME_FINISHED && !parked.get());
-    HOLDS(evaluator.get<Float3>("c").value == white);
+    HOLDS(evaluator.get<Float3>("c") == white);
     HOLDS(fails(ADUMBRA_STATUS_NULL, "", [&] { evaluator.resume(parked, {}); }));
     evaluator.evaluate(hit(2), &late);
     ParkedPoint given_up = evaluator.park();
@@ -354,7 +354,7 @@ void batches()
         for (int i = 0; i < POINTS; i++) {
             std::size_t point = std::size_t(i);
             one.evaluate(hits[point], &host);
-            HOLDS(one.get<Float3>("c").value == colors[point]);
+            HOLDS(one.get<Float3>("c") == colors[point]);
             Span<const AdumbraLeaf> leaves = batch.leaves(point, roots[point]);
             HOLDS(leaves.size() == 2 && batch.closure_arguments(point, leaves[0].number).size() == leaves[0].count);
         }
@@ -400,9 +400,9 @@ void batches()
     ParkedPoint parked = batch.park(2);
     one.resume(parked, telling(parked.request()));
     late.is_late = false;
-    Float3 resumed = one.get<Float3>("c").value;
+    Float3 resumed = one.get<Float3>("c");
     one.evaluate(hits[7], &late);
-    HOLDS(one.get<Float3>("c").value == resumed);
+    HOLDS(one.get<Float3>("c") == resumed);
 
     // Faults of single points.
     Program steps = Compiler(Layout::of<Hit>()).compile("f.adu", "shader f(out float o) { float w[2]; o = w[global_value<bounce>]; }");
@@ -429,8 +429,8 @@ void bytecode_and_quads()
     const Hit corners[4] = {hit(1), hit(2), hit(3), hit(5)};
     Evaluator evaluator{Instance(quads)};
     HOLDS(evaluator.evaluate_quad(corners, {0, 0, 1, 1}) == ADUMBRA_OUTCOME_FINISHED);
-    HOLDS(evaluator.get<float>("o").ddx == 2.25f * 2.25f - 1.25f * 1.25f);
-    HOLDS(evaluator.select(ADUMBRA_CORNER_LOWER_LEFT) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<float>("o").value == 3.25f * 3.25f);
+    HOLDS(evaluator.get<Dual<float>>("o").ddx == 2.25f * 2.25f - 1.25f * 1.25f);
+    HOLDS(evaluator.select(ADUMBRA_CORNER_LOWER_LEFT) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<float>("o") == 3.25f * 3.25f);
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "four", [&] { evaluator.evaluate_quad(corners, {0, 1}); }));
     BatchEvaluator batch{Instance(quads)};
     BatchGlobals globals(quads);
@@ -459,7 +459,8 @@ void sources_and_closures()
     Program program = Compiler(Layout()).compile(sources);
     Evaluator evaluator{Instance(program)};
     evaluator.evaluate_bytes(nullptr, 0);
-    HOLDS(evaluator.get<float>("o").value == 6.0f);
+    HOLDS(evaluator.get<float>("o") == 6.0f);
+    HOLDS(fails(ADUMBRA_STATUS_NO_DERIVATIVES, "derivatives of `o`", [&] { evaluator.get<Dual<float>>("o"); }));
     Sources lost("main.adu", "#include \"gone.adu\"\nshader m(out float o) { o = 1.0; }");
     HOLDS(std::string_view(thrown<RefusedError>([&] { lost.include(library); }).what()).find("the shelf is empty") != std::string_view::npos);
 

@@ -20,6 +20,26 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct PointRunner {
     evaluator: Evaluator,
+    output: FloatOutput,
+}
+
+/// The one output of a benchmark program, `f`, with the derivatives that it has.
+#[derive(Clone, Copy, Debug)]
+enum FloatOutput {
+    Value(OutputSlot<f32>),
+    Dual(OutputSlot<Dual<f32>>),
+}
+
+impl FloatOutput {
+    /// # Panics
+    /// If the program has another output.
+    fn of(program: &Program) -> FloatOutput {
+        let slot = match program.output_derivatives() {
+            true => program.output_slot("f").map(FloatOutput::Dual),
+            false => program.output_slot("f").map(FloatOutput::Value),
+        };
+        slot.expect("a benchmark program has one float output, f")
+    }
 }
 
 impl PointRunner {
@@ -31,6 +51,7 @@ impl PointRunner {
         let evaluator = Evaluator::with(&Instance::new(program), engine, Limits::default());
         PointRunner {
             evaluator: evaluator.expect("the processor has the engine"),
+            output: FloatOutput::of(program),
         }
     }
 
@@ -42,9 +63,9 @@ impl PointRunner {
 
     /// The result of the last point.
     pub fn result(&self) -> Dual<f32> {
-        match *self.evaluator.words() {
-            [value, ddx, ddy] => Dual { value, ddx, ddy }.map(f32::from_bits),
-            _ => unreachable!("a benchmark program has one float output"),
+        match self.output {
+            FloatOutput::Value(slot) => self.evaluator.read(slot).into(),
+            FloatOutput::Dual(slot) => self.evaluator.read(slot),
         }
     }
 
@@ -59,10 +80,7 @@ impl PointRunner {
 pub struct BatchRunner {
     planes: [Vec<f32>; 2],
     evaluator: BatchEvaluator,
-    /// Its one output.
-    output: OutputSlot<f32>,
-    /// The number of output planes: 1, or 3 where the program has derivatives.
-    parts: usize,
+    output: FloatOutput,
     out: [Vec<f32>; 3],
 }
 
@@ -92,9 +110,7 @@ impl BatchRunner {
         BatchRunner {
             planes: programs::input_planes(points),
             evaluator: evaluator.expect("the processor has the level"),
-            output: (program.output_slot("f"))
-                .expect("a benchmark program has one float output, f"),
-            parts: if program.stats().lanes > 0 { 3 } else { 1 },
+            output: FloatOutput::of(program),
             out: programs::output_planes(points.len()),
         }
     }
@@ -122,8 +138,15 @@ impl BatchRunner {
             let count = width.min(points - first);
             self.evaluator
                 .evaluate(&globals, first, count, &mut NoTextures);
-            for (out, part) in out.iter_mut().zip(Part::ALL).take(self.parts) {
-                (self.evaluator).copy_slot(self.output, part, 0, &mut out[first..], 1);
+            match self.output {
+                FloatOutput::Value(slot) => {
+                    (self.evaluator).copy_slot(slot, Part::Value, 0, &mut out[0][first..], 1);
+                }
+                FloatOutput::Dual(slot) => {
+                    for (out, part) in out.iter_mut().zip(Part::ALL) {
+                        (self.evaluator).copy_slot(slot, part, 0, &mut out[first..], 1);
+                    }
+                }
             }
         }
         black_box(out);

@@ -59,6 +59,14 @@ impl DrawJob<'_> {
     fn is_in_quads(&self) -> bool {
         self.instance.program().quad().is_some()
     }
+
+    /// The parts of outputs that the program computes; views show no others.
+    fn parts(&self) -> &'static [Part] {
+        match self.instance.program().output_derivatives() {
+            true => &Part::ALL,
+            false => &[Part::Value],
+        }
+    }
 }
 
 /// Draws all pixels, in tiles of `tile` pixels a side; one more, if quads would not be whole.
@@ -234,11 +242,12 @@ impl<'a> TilePainter<'a> {
                         if globals.len() > 1 {
                             evaluator.show(corner);
                         }
-                        let given = &evaluator.words()[3 * job.output.first_scalar..];
-                        for (part, channels) in words.iter_mut().enumerate() {
+                        for (&part, channels) in job.parts().iter().zip(&mut words) {
+                            let given = evaluator.words(part).expect("it is computed");
+                            let given = given.skip(job.output.first_scalar);
                             let channels = channels[..job.output.channels].iter_mut();
-                            for (channel, plane) in channels.enumerate() {
-                                plane[point] = given[3 * channel + part];
+                            for (plane, word) in channels.zip(given) {
+                                plane[point] = word;
                             }
                         }
                         meet(point, evaluator.faults());
@@ -279,11 +288,11 @@ fn chunks(
             true => evaluator.evaluate_quads(&globals, first, &helpers[first..][..count], host),
             false => evaluator.evaluate(&globals, first, count, host),
         }
-        for (part, channels) in Part::ALL.into_iter().zip(&mut *words) {
+        for (&part, channels) in job.parts().iter().zip(&mut *words) {
             for (channel, plane) in channels[..job.output.channels].iter_mut().enumerate() {
                 let to = &mut plane[first..first + count];
                 let copied = evaluator.copy(&job.output.name, part, channel, to, 1);
-                copied.expect("the output is there");
+                copied.expect("the output has the part");
             }
         }
         for point in 0..count {

@@ -191,15 +191,6 @@ fn render(
         files::check_no_overwrite(written.iter().map(PathBuf::as_path), read)?;
         textures
     };
-    if derivs
-        && program.module().is_none()
-        && program.stats().lanes == 0
-        && program.quad().is_none()
-    {
-        report::message(
-            "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
-        );
-    }
     report::diagnostics_to_stderr(
         &program.warnings_for(&shown.name),
         &sources,

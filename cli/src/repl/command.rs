@@ -11,6 +11,7 @@ use crate::input;
 use crate::report;
 use crate::show;
 use adumbra::{
+    Dual,
     derivatives::{CentralDifference, central_differences},
     inspect::PASSES,
     value::HumanFloat,
@@ -274,8 +275,8 @@ fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
         .filter(|o| show::has_floats(o.ty()))
     {
         reads_shadows = output.is_second_order();
-        let parts = [output.value(), output.ddx(), output.ddy()]
-            .map(|part| part.words().collect::<Vec<u32>>());
+        let Dual { value, ddx, ddy } = output.dual().map_err(CliError::usage)?;
+        let parts = [value, ddx, ddy].map(|part| part.words().collect::<Vec<u32>>());
         for (i, difference) in differences.iter().enumerate().take(parts[0].len()) {
             let CentralDifference {
                 value,

@@ -152,11 +152,12 @@ fn run(session: &mut ReplSession, compiled: &CompiledEntry) -> CliResult {
             SessionOutput::Value => {
                 print_value(output)?;
                 // A closure is printed, not kept.
-                let _ = session.set("_", output.view());
+                let _ = session.set("_", output.dual().map_err(CliError::usage)?);
             }
             SessionOutput::Variable(name) => {
-                let kept = session.assign(name, output.view());
-                kept.map_err(|_| not_kept(name, output.view()))?;
+                let dual = output.dual().map_err(CliError::usage)?;
+                let kept = session.assign(name, dual);
+                kept.map_err(|_| not_kept(name, dual))?;
             }
             SessionOutput::Seed(name) => {
                 let seeded = Dual {

@@ -233,8 +233,8 @@ fn sample(
         if output.is_second_order() || !show::has_floats(output.ty()) {
             curves.truncate(1);
         }
-        let parts = [output.value(), output.ddx(), output.ddy()];
-        for (curves, part) in curves.iter_mut().zip(parts) {
+        let Dual { value, ddx, ddy } = output.dual().map_err(CliError::usage)?;
+        for (curves, part) in curves.iter_mut().zip([value, ddx, ddy]) {
             for (curve, number) in curves.iter_mut().zip(numbers(part)) {
                 curve.values.push(number);
             }

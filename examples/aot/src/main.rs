@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (&u, &height) in u.iter().zip(&heights) {
         at.set("uv", [u, 0.0], [0.0; 2], [0.0; 2])?;
         one.evaluate(&at, &mut NoTextures);
-        assert_eq!(one.get::<f32>("height")?.value.to_bits(), height.to_bits());
+        assert_eq!(one.get::<f32>("height")?.to_bits(), height.to_bits());
     }
 
     let native = batch

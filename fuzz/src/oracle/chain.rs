@@ -19,6 +19,7 @@ use adumbra::{
 use adumbra_ir::eval::ExecutionCounts;
 use adumbra_ir::host::Limits;
 use adumbra_ir::{Diagnostic, Module, Scalar};
+use std::iter::repeat;
 use std::sync::Arc;
 
 /// Points that agreement is checked on, for each program.
@@ -248,8 +249,10 @@ pub(super) fn shown_words<'a>(
         if let Some(closure) = output.closure() {
             closures.push(closure.json().unwrap_or_else(|e| e.to_string()));
         }
-        let (value, ddx, ddy) = (output.value(), output.ddx(), output.ddy());
-        let mut words = value.words().zip(ddx.words().zip(ddy.words()));
+        // Zeros where they are not computed.
+        let dual = output.dual().ok().into_iter();
+        let shadows = dual.flat_map(|dual| dual.ddx.words().zip(dual.ddy.words()));
+        let mut words = output.value().words().zip(shadows.chain(repeat((0, 0))));
         output.ty().for_each_scalar(&mut |ty| {
             let (value, (x, y)) = words.next().expect("three words for each scalar");
             outputs.push(ObservedOutput {

@@ -125,7 +125,7 @@ fn albedo(name: &str, source: &str, extent: f32) -> Fallible<Image> {
     for chunk in points.chunks(batch.width()) {
         batch.evaluate(&BatchGlobals::from(chunk), 0, chunk.len(), &mut Grey);
         pixels.extend((0..chunk.len()).map(|point| {
-            let [r, g, b] = batch.read(slot, point).value;
+            let [r, g, b] = batch.read(slot, point);
             [r, g, b, 1.0]
         }));
     }

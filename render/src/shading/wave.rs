@@ -270,9 +270,7 @@ impl<'a> WaveShader<'a> {
                             self.output
                                 .walk(self.table, shader, point, batch.closure(slot, at));
                         }
-                        ShaderOutput::Colour(slot) => {
-                            self.output.emit(point, batch.read(slot, at).value)
-                        }
+                        ShaderOutput::Colour(slot) => self.output.emit(point, batch.read(slot, at)),
                         ShaderOutput::Nothing => {}
                     },
                     Outcome::Stopped => self.output.stopped += 1,
@@ -450,7 +448,7 @@ impl WaveOutput {
             }
             (Outcome::Stopped, _) => self.stopped += 1,
             (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(slot)),
-            (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(slot).value),
+            (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(slot)),
             (_, ShaderOutput::Nothing) => {}
         }
         Ok(None)

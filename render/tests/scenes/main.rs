@@ -221,7 +221,7 @@ fn inputs_of_materials_are_folded_as_they_are_set() {
     let mut evaluator = Evaluator::new(instance);
     let globals = adumbra::Globals::new(instance.program().globals());
     evaluator.evaluate(&globals, &mut NoTextures);
-    let c = evaluator.get::<[f32; 3]>("c").unwrap().value;
+    let c = evaluator.get::<[f32; 3]>("c").unwrap();
     assert_eq!(c, [32.25, 7.0, 4e9 - 3.0]);
 }
 

@@ -58,7 +58,7 @@ fn shade(cache: &Arc<TextureCache>, points: usize) -> (Vec<[f32; 3]>, usize) {
         batch.evaluate(&globals, 0, count, &mut host);
         for (point, outcome) in batch.outcomes().iter().enumerate() {
             if *outcome == Outcome::Finished {
-                colours[start + point] = batch.read(slot, point).value;
+                colours[start + point] = batch.read(slot, point);
             }
         }
         let mut of_batch = Vec::new();
@@ -90,7 +90,7 @@ fn shade(cache: &Arc<TextureCache>, points: usize) -> (Vec<[f32; 3]>, usize) {
                 }
                 outcome => {
                     assert_eq!(outcome, Outcome::Finished);
-                    colours[point] = single.read(slot).value;
+                    colours[point] = single.read(slot);
                 }
             }
         }

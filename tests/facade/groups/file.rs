@@ -56,10 +56,10 @@ fn values_are_read_by_the_inputs_types() {
              "outputs": { "y": "a.y", "z": "a.z", "t": "a.t", "by": "b.y", "bz": "b.z.y" } }"#;
     let program = compiled(&read(text).unwrap());
     let (evaluator, _) = evaluated(&Instance::new(&program));
-    let float = |name| evaluator.get::<f32>(name).unwrap().value;
+    let float = |name| evaluator.get::<f32>(name).unwrap();
     assert_eq!(float("y"), 6.0);
     assert_eq!(
-        evaluator.get::<[f32; 3]>("z").unwrap().value,
+        evaluator.get::<[f32; 3]>("z").unwrap(),
         [6.0, 3.0, -0.2 * 6.0]
     );
     assert_eq!(float("t"), 4e9_f32 + 1.0 + 1.0 + 20.0 + 12.0);

@@ -7,8 +7,8 @@ mod fold;
 mod wiring;
 
 use adumbra::{
-    Compiler, Diagnostic, Diagnostics, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits,
-    Options, Program, SampleRequest, Sampled, Sources, evaluator::Engine, group::Group,
+    Compiler, Diagnostic, Diagnostics, Dual, Evaluator, Globals, GlobalsLayout, Host, Instance,
+    Limits, Options, Program, SampleRequest, Sampled, Sources, evaluator::Engine, group::Group,
 };
 use std::sync::Arc;
 
@@ -90,8 +90,9 @@ pub(crate) fn seen((evaluator, requests): &(Evaluator, Vec<SampleRequest>)) -> S
         seen += &match output.closure() {
             Some(closure) => format!("{}: {}\n", output.name(), closure.text().unwrap()),
             None => {
-                let [value, ddx, ddy] = [output.value(), output.ddx(), output.ddy()];
-                format!("{}: {value} {ddx} {ddy}\n", output.name())
+                let derivatives = output.dual().map(|Dual { ddx, ddy, .. }| [ddx, ddy]);
+                let derivatives = derivatives.map(|both| both.map(|part| part.to_string()));
+                format!("{}: {} {derivatives:?}\n", output.name(), output.value())
             }
         };
     }

@@ -1,5 +1,6 @@
 //! The host's side: structs as globals, slots, and the examples for embedders.
 
+mod derivatives;
 #[path = "../../../examples/embed.rs"]
 mod embed;
 mod errors;

@@ -39,11 +39,13 @@ fn slots_reach_what_names_reach() {
     let position = program.globals().slot::<[f32; 3]>("position").unwrap();
     let gain = program.input_slot::<f32>("gain").unwrap();
     let far = program.output_slot::<bool>("far").unwrap();
-    let first = program.output_slot::<f32>("p.first").unwrap();
-    let origin = program.output_slot::<[f32; 3]>("p.second.origin").unwrap();
-    let t = program.output_slot::<f32>("p.second.t").unwrap();
+    let first = program.output_slot::<Dual<f32>>("p.first").unwrap();
+    let origin = program
+        .output_slot::<Dual<[f32; 3]>>("p.second.origin")
+        .unwrap();
+    let t = program.output_slot::<Dual<f32>>("p.second.t").unwrap();
     let depth = program.output_slot::<i32>("p.second.depth").unwrap();
-    let q = program.output_slot::<[f32; 2]>("q").unwrap();
+    let q = program.output_slot::<Dual<[f32; 2]>>("q").unwrap();
     let c = program.closure_slot("c").unwrap();
 
     let mut globals = Globals::new(program.globals());
@@ -61,14 +63,14 @@ fn slots_reach_what_names_reach() {
         instance.write(gain, weight);
         let mut evaluator = Evaluator::new(&instance);
         evaluator.evaluate(&globals, &mut NoTextures);
-        assert!(evaluator.read(far).value);
+        assert!(evaluator.read(far));
         assert_eq!(evaluator.read(first), dual(2.0 * weight, weight, 0.0));
         assert_eq!(
             evaluator.read(origin),
             dual([4.0, 9.0, 16.0], [4.0, 0.0, 4.0], [0.0, 6.0, 0.0])
         );
         assert_eq!(evaluator.read(t), dual(3.0, 0.0, 1.0));
-        assert_eq!(evaluator.read(depth).value, 5);
+        assert_eq!(evaluator.read(depth), 5);
         assert_eq!(evaluator.read(q), dual([3.0, weight], [0.0; 2], [1.0, 0.0]));
         assert_eq!(evaluator.read(t), evaluator.get("p.second.t").unwrap());
         let Some(Closure::Scale(scale, _)) = evaluator.closure(c).closure() else {
@@ -89,7 +91,7 @@ fn inputs_are_set_by_name_slot_and_path() {
     instance.set("k", 2.0).unwrap();
     let mut evaluator = Evaluator::new(&instance);
     evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    assert_eq!(evaluator.get::<f32>("o").unwrap().value, 16.0);
+    assert_eq!(evaluator.get::<f32>("o").unwrap(), 16.0);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn input_values_convert_as_in_groups() {
     instance.set("n", 100.0_f32).unwrap();
     let mut evaluator = Evaluator::new(&instance);
     evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    assert_eq!(evaluator.get::<f32>("o").unwrap().value, 116.0);
+    assert_eq!(evaluator.get::<f32>("o").unwrap(), 116.0);
 
     for (refused, why) in [
         (
@@ -137,7 +139,7 @@ fn input_values_convert_as_in_groups() {
     }
     let mut evaluator = Evaluator::new(&instance);
     evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    assert_eq!(evaluator.get::<f32>("o").unwrap().value, 116.0);
+    assert_eq!(evaluator.get::<f32>("o").unwrap(), 116.0);
 }
 
 #[test]
@@ -188,7 +190,7 @@ fn a_slot_serves_every_program_with_the_same_outputs() {
     let program = Program::from_bytecode(&program.to_bytecode()).unwrap();
     let mut evaluator = Evaluator::new(&Instance::new(&program));
     evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    assert_eq!(evaluator.read(b).value, 2.0);
+    assert_eq!(evaluator.read(b), 2.0);
 }
 
 #[test]

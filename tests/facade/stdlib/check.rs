@@ -3,6 +3,7 @@
 use super::draw::{Random, Variables, fill, layout};
 use super::signature::Called;
 use super::suite::{Function, Property, VARIABLES};
+use crate::output_bits::output_bits;
 use adumbra::{
     Compiler, Evaluator, Globals, Instance, NoTextures, Options, Outcome, Program, Scalar, Sources,
 };
@@ -56,13 +57,13 @@ impl Compiled {
     }
 
     /// Value, ddx and ddy of each scalar of the outputs at a point.
-    pub(crate) fn at(&mut self, point: &Point) -> Result<&[u32], String> {
+    pub(crate) fn at(&mut self, point: &Point) -> Result<Vec<u32>, String> {
         fill(&mut self.globals, point);
         let outcome = self.evaluator.evaluate(&self.globals, &mut NoTextures);
         if outcome != Outcome::Finished || !self.evaluator.faults().is_empty() {
             return Err(format!("{outcome:?} with {:?}", self.evaluator.faults()));
         }
-        Ok(self.evaluator.words())
+        Ok(output_bits(&self.evaluator))
     }
 
     /// For each scalar of the outputs, whether it is a float.
@@ -136,10 +137,8 @@ pub(crate) fn check(
                 let mut random = Random(0);
                 for _ in 0..points {
                     let point = random.moving_point(&variables, false);
-                    let (one, other) = {
-                        let words = compiled.at(&point)?;
-                        words.split_at(words.len() / 2)
-                    };
+                    let words = compiled.at(&point)?;
+                    let (one, other) = words.split_at(words.len() / 2);
                     if let Some(i) = (0..one.len()).find(|&i| !is_close(one[i], other[i], 1e-6)) {
                         return Err(differ(true, one[i], other[i], &variables, &point));
                     }

@@ -41,9 +41,8 @@ pub fn to_text(followed: &PixelTrace<'_>) -> String {
     let mut outputs = vec![heads(["output", "value", "ddx", "ddy"])];
     for output in followed.evaluator.outputs() {
         let mut row = vec![output.name().to_owned(), show::value_text(&output)];
-        if followed.has_derivatives && show::has_floats(output.ty()) {
-            row.extend([output.ddx().to_string(), output.ddy().to_string()]);
-        }
+        let derivatives = show::derivatives_of(&output, followed.has_derivatives);
+        row.extend(derivatives.into_iter().flatten().map(|it| it.to_string()));
         outputs.push(row);
     }
     out += &show::table(&outputs);

@@ -12,7 +12,9 @@ use super::failed;
 use super::session::{CompiledEntry, EXPRESSION, ReplSession};
 use crate::error::{CliError, CliResult};
 use crate::report;
+use adumbra::access::AccessError;
 use adumbra::derivatives::{CentralDifference, central_differences};
+use adumbra::evaluator::OutputView;
 use adumbra::inspect::TapeStats;
 use adumbra::value::ValueView;
 use adumbra::{Diagnostics, Dual, Globals, Type};
@@ -225,7 +227,7 @@ impl<'s> Differentiated<'s> {
     fn floats(&self, text: &str) -> CliResult<Vec<f32>> {
         let compiled = self.compile(text, &self.globals)?;
         evaluated(self.session, &compiled, &self.globals, |output| {
-            output.value()
+            Ok(output.value())
         })
     }
 
@@ -396,7 +398,7 @@ impl<'s> Differentiated<'s> {
         let reads_shadows = Cell::new(false);
         let shadows = evaluated(self.session, &compiled, &seeded, |output| {
             reads_shadows.set(output.is_second_order());
-            output.ddx()
+            Ok(output.dual()?.ddx)
         })?;
         if reads_shadows.get() {
             return Ok(None);
@@ -452,7 +454,7 @@ fn evaluated(
     session: &ReplSession,
     compiled: &CompiledEntry,
     globals: &Globals,
-    part: impl for<'a> Fn(&adumbra::evaluator::OutputView<'a>) -> ValueView<'a>,
+    part: impl for<'a> Fn(&OutputView<'a>) -> Result<ValueView<'a>, AccessError>,
 ) -> CliResult<Vec<f32>> {
     let mut evaluator = session.evaluator(compiled)?;
     evaluator.evaluate(globals, &mut session.host());
@@ -461,5 +463,6 @@ fn evaluated(
         return Err(CliError::Reported);
     }
     let output = evaluator.outputs().next().ok_or(CliError::Reported)?;
-    Ok(part(&output).words().map(f32::from_bits).collect())
+    let part = part(&output).map_err(CliError::usage)?;
+    Ok(part.words().map(f32::from_bits).collect())
 }

@@ -102,8 +102,20 @@ fn bytecode_is_written_and_run_again() {
     let undeclared = adumbra(["run", &out, "-g", "x1=1"]);
     assert_eq!(undeclared.code, 2, "{undeclared:?}");
     assert!(undeclared.stderr.contains("`x2`"), "{undeclared:?}");
-    let bare = adumbra(["run", &out, "--derivs"].into_iter().chain(SEEDS));
-    assert!(bare.stderr.contains("emit --derivs"), "{bare:?}");
+    let [object, image] = ["o", "png"].map(|kind| scratch(&format!("unasked.{kind}"), ""));
+    let bare: [&[&str]; 3] = [
+        &["run", &out, "--derivs"],
+        &["image", &out, "--view", "ddx", "-o", &image],
+        &["aot", &out, "--derivs", "-o", &object],
+    ];
+    for command in bare {
+        let refused = adumbra(command.iter().copied().chain(SEEDS));
+        assert_eq!((refused.code, &*refused.stdout), (2, ""), "{refused:?}");
+        assert!(
+            refused.stderr.contains("emit --stage bytecode --derivs"),
+            "{refused:?}"
+        );
+    }
     let emitted = adumbra(emit.into_iter().chain(["--derivs"]).chain(SEEDS));
     assert_eq!(emitted.code, 0, "{emitted:?}");
     let again = adumbra(["run", &out, "--derivs"].into_iter().chain(SEEDS));
