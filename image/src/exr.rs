@@ -2,7 +2,7 @@
 
 use crate::error::ImageError;
 use crate::image::Image;
-use crate::size::ImageSize;
+use crate::size::{ImageSize, MAX_INFLATION};
 use exr::error::Error;
 use exr::meta::header::Header;
 use exr::prelude::*;
@@ -43,8 +43,37 @@ pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(
         .map_err(broken)
 }
 
-/// Reads an EXR file.
-pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Image, ImageError> {
+/// The most bytes that a byte of a file gives, by the compression of a layer.
+///
+/// Run lengths repeat one byte of two 128 times. PIZ repeats a number of two bytes 255 times for
+/// nine bits. PXR24 deflates three bytes of four. B44A has blocks of 16 halves in three bytes. DWA
+/// has two numbers of two bytes for 64 floats, and deflates them.
+fn max_expansion(compression: Compression) -> u64 {
+    match compression {
+        Compression::Uncompressed => 1,
+        Compression::B44 | Compression::B44A => 11,
+        Compression::RLE => 64,
+        Compression::PIZ => 454,
+        Compression::ZIP1 | Compression::ZIP16 => MAX_INFLATION,
+        Compression::PXR24 => MAX_INFLATION * 4 / 3,
+        _ => MAX_INFLATION * 64,
+    }
+}
+
+/// The least bytes of a layer: an offset, a place and a length for each of its chunks, and its
+/// compressed pixels.
+fn least_bytes(header: &Header) -> u64 {
+    const CHUNK: u64 = 16;
+    let pixels = header.layer_size.area() as u64 * header.channels.bytes_per_pixel as u64;
+    let chunks = CHUNK.saturating_mul(header.chunk_count as u64);
+    chunks.saturating_add(pixels / max_expansion(header.compression))
+}
+
+/// Reads an EXR file of so many bytes.
+pub(crate) fn read_exr(
+    mut file: impl BufRead + Seek,
+    len: u64,
+) -> std::result::Result<Image, ImageError> {
     let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
     file.rewind()?;
     let has = |header: &Header, names: &[&str]| {
@@ -57,7 +86,8 @@ pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Ima
         })
     };
     for header in &meta.headers {
-        ImageSize::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        let size = ImageSize::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        size.check_file(len, least_bytes(header))?;
     }
     let read = read().no_deep_data().largest_resolution_level();
     if meta

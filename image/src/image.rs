@@ -69,7 +69,8 @@ impl Image {
 /// alpha is 1; grey is red, green and blue alike.
 ///
 /// # Errors
-/// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS).
+/// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS), or
+/// is too short for the size that it says.
 pub fn read_image(path: &Path) -> Result<Image, ImageError> {
     read_image_as(path, ColorSpace::Srgb)
 }
@@ -79,7 +80,9 @@ pub fn read_image(path: &Path) -> Result<Image, ImageError> {
 /// # Errors
 /// As [`read_image`].
 pub fn read_image_as(path: &Path, color_space: ColorSpace) -> Result<Image, ImageError> {
-    if !path.metadata()?.is_file() {
+    let metadata = path.metadata()?;
+    let len = metadata.len();
+    if !metadata.is_file() {
         let error = io::Error::other("it is not a file");
         return Err(error.into());
     }
@@ -88,11 +91,11 @@ pub fn read_image_as(path: &Path, color_space: ColorSpace) -> Result<Image, Imag
     file.by_ref().take(8).read_to_end(&mut start)?;
     file.rewind()?;
     let mut image = if start.starts_with(png::SIGNATURE) {
-        png::read_png(file)?
+        png::read_png(file, len)?
     } else if start.starts_with(exr::SIGNATURE) {
-        return exr::read_exr(file);
+        return exr::read_exr(file, len);
     } else if start.starts_with(jpeg::SIGNATURE) {
-        jpeg::read_jpeg(file)?
+        jpeg::read_jpeg(file, len)?
     } else {
         return Err(ImageError::UnknownFormat);
     };

@@ -20,12 +20,15 @@ const MAX_SIDE: usize = u16::MAX as usize;
 /// Longest file, in bytes: more than any image of [`MAX_PIXELS`](crate::MAX_PIXELS) needs.
 const MAX_BYTES: u64 = 1 << 28;
 
+/// The most pixels that a byte of a file gives: each block of 8 by 8 takes at least a bit.
+const PIXELS_PER_BYTE: u64 = 8 * 64;
+
 /// The markers before the data of a scan and at the end of an image. Data has neither.
 const START_OF_SCAN: &[u8] = b"\xff\xda";
 const END_OF_IMAGE: &[u8] = b"\xff\xd9";
 
-/// Reads a JPEG file; its colours become linear.
-pub(crate) fn read_jpeg(file: impl Read) -> Result<Image, ImageError> {
+/// Reads a JPEG file of so many bytes; its colours become linear.
+pub(crate) fn read_jpeg(file: impl Read, len: u64) -> Result<Image, ImageError> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -49,6 +52,7 @@ pub(crate) fn read_jpeg(file: impl Read) -> Result<Image, ImageError> {
         .info()
         .ok_or_else(|| malformed("it has no header"))?;
     let size = ImageSize::new(info.width.into(), info.height.into())?;
+    size.check_file(len, size.pixels() as u64 / PIXELS_PER_BYTE)?;
     let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
     let (space, channels) = match is_grey {
         true => (ColorSpace::Luma, 1),

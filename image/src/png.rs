@@ -2,7 +2,7 @@
 
 use crate::error::ImageError;
 use crate::image::Image;
-use crate::size::ImageSize;
+use crate::size::{ImageSize, MAX_INFLATION};
 use crate::srgb;
 use png::{BitDepth, ColorType, Decoder, Encoder, SrgbRenderingIntent, Transformations};
 use std::io::{BufRead, Seek, Write};
@@ -53,14 +53,15 @@ pub fn write_png(png: &PngImage<'_>, out: impl Write) -> Result<(), ImageError> 
     })
 }
 
-/// Reads a PNG file; its colours become linear.
-pub(crate) fn read_png(file: impl BufRead + Seek) -> Result<Image, ImageError> {
+/// Reads a PNG file of so many bytes; its colours become linear.
+pub(crate) fn read_png(file: impl BufRead + Seek, len: u64) -> Result<Image, ImageError> {
     let mut decoder = Decoder::new(file);
     decoder.set_transformations(Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     let info = decoder.read_header_info().map_err(broken)?;
     let size = ImageSize::new(info.width.into(), info.height.into())?;
+    size.check_file(len, info.raw_bytes() as u64 / MAX_INFLATION)?;
     let mut reader = decoder.read_info().map_err(broken)?;
     let bytes = reader.output_buffer_size().unwrap_or(usize::MAX);
     let mut bytes = vec![0; bytes.min(8 * size.pixels())];

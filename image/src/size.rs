@@ -1,7 +1,11 @@
 //! The size of an image: at least one pixel, at most [`MAX_PIXELS`].
 
+use crate::error::ImageError;
 use std::fmt;
 use std::str::FromStr;
+
+/// The most bytes that a byte of deflated data gives: two bits repeat 258 of them (RFC 1951).
+pub(crate) const MAX_INFLATION: u64 = 1_032;
 
 /// Most pixels of an image, and most texels of a texture: those of 7680×4320, and a few more. In
 /// floats that is half a gigabyte.
@@ -55,6 +59,18 @@ impl ImageSize {
                 height: height as u32,
             }),
             _ => Err(SizeError::TooLarge(format!("{width}x{height}"))),
+        }
+    }
+
+    /// Checks that a file of `len` bytes can hold an image of this size, which takes at least
+    /// `least` bytes of it. Readers call it before decoders take memory for the pixels: the memory
+    /// of a file is in proportion to its length.
+    pub(crate) fn check_file(self, len: u64, least: u64) -> Result<(), ImageError> {
+        match len < least {
+            true => Err(ImageError::Malformed(format!(
+                "it has {len} bytes, too few for {self} pixels"
+            ))),
+            false => Ok(()),
         }
     }
 

@@ -216,6 +216,8 @@ fn malformed_jpeg_files_are_refused() {
             matches!(refused, Err(ImageError::Size(SizeError::TooLarge(_)))),
             "{refused:?}"
         );
+        large[frame.unwrap() + 5..][..4].copy_from_slice(&[0x10, 0, 0x10, 0]);
+        is_too_short(&scratch("large.jpg", &large));
     }
 }
 
@@ -264,8 +266,10 @@ fn malformed_images_are_refused() {
         assert!(is_refused, "{refused:?}");
     }
     assert!(read_image(&scratch("none.png", &with_size(good.clone(), 0, 4))).is_err());
-    // More rows than there are.
+    // More rows than there are; and many more, which is said before they are looked for.
     assert!(read_image(&scratch("short.png", &with_size(good.clone(), 4, 4000))).is_err());
+    let path = scratch("shorter.png", &with_size(good.clone(), 4, 400_000));
+    is_too_short(&path);
 
     let image = Image::new(size(33, 17), 3);
     let good_exr = exr(&image);
@@ -289,4 +293,53 @@ fn malformed_images_are_refused() {
         bytes[at] ^= 0xff;
         let _ = read_image(&scratch("flipped.png", &bytes));
     }
+}
+
+/// The file is refused by its length.
+fn is_too_short(path: &std::path::Path) {
+    let refused = read_image(path).map(|image| image.size());
+    let refused = refused.expect_err("it is short").to_string();
+    assert!(refused.contains("too few for"), "{path:?}: {refused}");
+}
+
+/// An EXR file of one colour, of this size and compression.
+fn constant_exr(size: (usize, usize), compression: exr::prelude::Compression) -> Vec<u8> {
+    use exr::prelude::*;
+    let pixels = |_: Vec2<usize>| (f16::from_f32(0.25), 0.25_f32, 0.25_f32);
+    let mut image = exr::image::Image::from_channels(size, SpecificChannels::rgb(pixels));
+    image.layer_data.encoding.compression = compression;
+    let mut bytes = Cursor::new(Vec::new());
+    let write = image.write().non_parallel();
+    write.to_buffered(&mut bytes).unwrap();
+    bytes.into_inner()
+}
+
+/// An EXR file that says that it has 4096 rows instead of 64.
+fn with_more_rows(mut bytes: Vec<u8>) -> Vec<u8> {
+    let windows = [&63_i32.to_le_bytes()[..], &63_i32.to_le_bytes()].concat();
+    let places = bytes.windows(8).enumerate();
+    let places: Vec<usize> = places
+        .filter_map(|(at, eight)| (eight == windows).then_some(at))
+        .collect();
+    assert_eq!(places.len(), 2, "of the data and of the display");
+    for at in places {
+        bytes[at..at + 8].copy_from_slice(&[0xff, 0x0f, 0, 0, 0xff, 0x0f, 0, 0]);
+    }
+    bytes
+}
+
+#[test]
+fn length_of_file_bounds_size_of_image() {
+    use exr::prelude::Compression::*;
+    let compressions = [Uncompressed, RLE, ZIP1, ZIP16, PIZ, PXR24, B44, B44A];
+    for compression in compressions.into_iter().chain([DWAA(None), DWAB(None)]) {
+        let constant = constant_exr((1024, 1024), compression);
+        let path = scratch("constant.exr", &constant);
+        let image = read_image(&path).unwrap_or_else(|error| panic!("{compression}: {error}"));
+        assert_eq!(image.size(), size(1024, 1024), "{compression}");
+        let small = constant_exr((64, 64), compression);
+        is_too_short(&scratch("more_rows.exr", &with_more_rows(small)));
+    }
+    let constant = png(size(2048, 2048), &vec![7; 3 << 22], false);
+    assert!(read_image(&scratch("constant.png", &constant)).is_ok());
 }
