@@ -8,9 +8,11 @@ use crate::access::{AccessError, Fingerprint, GlobalSlot, Named, Slot, find, fin
 use crate::dual::Dual;
 use crate::value::{HostValue, ValueView};
 use adumbra_ir::memory::HeapSize;
+use adumbra_ir::module::Global;
 use adumbra_ir::{Type, heap_of};
 use host_struct::{LayoutBuilder, LayoutComparison};
 use std::any::TypeId;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -185,6 +187,26 @@ impl GlobalsLayout {
         if self.member(&name).is_some() {
             return Err(LayoutError::Duplicate(name));
         }
+        self.push(name, ty)?;
+        Ok(self)
+    }
+
+    /// The layout of a program's globals, of which there may be millions.
+    pub(crate) fn of_program(globals: &[Global]) -> Result<GlobalsLayout, LayoutError> {
+        let mut layout = GlobalsLayout::new();
+        let mut names = HashSet::with_capacity(globals.len());
+        Arc::make_mut(&mut layout.members).reserve_exact(globals.len());
+        for Global { name, ty } in globals {
+            if !names.insert(name) {
+                return Err(LayoutError::Duplicate(name.clone()));
+            }
+            layout.push(name.clone(), ty.clone())?;
+        }
+        Ok(layout)
+    }
+
+    /// Adds a member of a name that no other one has.
+    fn push(&mut self, name: String, ty: Type) -> Result<(), LayoutError> {
         let allowed = match &ty {
             Type::Scalar(scalar) => !scalar.is_handle(),
             Type::Vector(n) | Type::Matrix(n) => (2..=4).contains(n),
@@ -197,7 +219,7 @@ impl GlobalsLayout {
         let start = self.words;
         self.words += 3 * ty.scalar_count();
         Arc::make_mut(&mut self.members).push(GlobalMember { name, ty, start });
-        Ok(self)
+        Ok(())
     }
 
     /// Declares that the host never sets the derivatives of that member: they stay 0. A shader gets

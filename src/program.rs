@@ -120,18 +120,11 @@ impl Program {
         native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<NativeCompiler>>>,
     ) -> Result<Arc<Program>, Diagnostic> {
         let bytecode = Bytecode::from_bytes(bytes)?;
-        let layout = bytecode
-            .interface()
-            .globals
-            .iter()
-            .try_fold(GlobalsLayout::new(), |layout, global| {
-                layout.with(&global.name, global.ty.clone())
-            })
-            .map_err(|error| {
-                let message = format!("the bytecode file is invalid: {error}");
-                Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
-                    .help("compile the shader again")
-            })?;
+        let layout = GlobalsLayout::of_program(&bytecode.interface().globals).map_err(|error| {
+            let message = format!("the bytecode file is invalid: {error}");
+            Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
+                .help("compile the shader again")
+        })?;
         Ok(Arc::new(Program {
             module: None,
             native: native(&bytecode),

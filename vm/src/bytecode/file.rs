@@ -13,6 +13,7 @@ use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface, 
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
 use adumbra_ir::quad::Quad;
@@ -29,8 +30,11 @@ pub const VERSION: u32 = 8;
 
 const HEADER: usize = 16;
 
-/// Bytes of memory that the lists of a file may take: some elements take 24 times as much as in the
-/// file.
+/// Most bytes of a file.
+pub const MAX_FILE_BYTES: usize = 1 << 26;
+
+/// Bytes of memory that what is read may take: elements of lists take up to 24 times as much as in
+/// the file, types up to 16 times.
 const MAX_READ_BYTES: usize = 1 << 28;
 
 /// FNV-1a, 64 bits.
@@ -75,6 +79,13 @@ impl Bytecode {
             let message = "this is not a bytecode file: its first bytes are others";
             return Err(error(Code::NotBytecode, message.to_owned()));
         };
+        let invalid = |what: String| {
+            let message = format!("the bytecode file is invalid: {what}");
+            error(Code::BytecodeInvalid, message)
+        };
+        if bytes.len() > MAX_FILE_BYTES {
+            return Err(invalid(format!("it has more than {MAX_FILE_BYTES} bytes")));
+        }
         let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| header[at + i]));
         if word(4) != VERSION {
             let message = format!(
@@ -103,10 +114,7 @@ impl Bytecode {
                 super::insert_queries(&mut out);
                 Ok(out)
             }
-            Err(what) => Err(error(
-                Code::BytecodeInvalid,
-                format!("the bytecode file is invalid: {what}"),
-            )),
+            Err(what) => Err(invalid(what)),
         }
     }
 }
@@ -118,6 +126,8 @@ trait Stream {
     fn byte(&mut self, byte: &mut u8) -> Done;
     fn word(&mut self, word: &mut u32) -> Done;
     fn text(&mut self, text: &mut String) -> Done;
+    /// Counts bytes of memory that are about to be taken, against the bound of reading.
+    fn take(&mut self, bytes: usize) -> Done;
     /// A list: its length, bounded by the bytes that there are, then its elements, each read into a
     /// copy of `blank`.
     fn list<T: Clone>(
@@ -157,6 +167,10 @@ impl Stream for Writer {
         Ok(())
     }
 
+    fn take(&mut self, _: usize) -> Done {
+        Ok(())
+    }
+
     fn list<T: Clone>(
         &mut self,
         list: &mut Vec<T>,
@@ -185,7 +199,7 @@ impl Stream for Writer {
 struct Reader<'a> {
     bytes: &'a [u8],
     ops: Vec<Op>,
-    /// Bytes of memory that lists may still take.
+    /// Bytes of memory that may still be taken.
     free: usize,
 }
 
@@ -229,9 +243,15 @@ impl Stream for Reader<'_> {
 
     fn text(&mut self, text: &mut String) -> Done {
         let len = self.len()?;
+        self.take(len)?;
         let (bytes, rest) = self.bytes.split_at(len);
         self.bytes = rest;
         *text = String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8")?;
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: usize) -> Done {
+        self.free = self.free.checked_sub(bytes).ok_or(TOO_LARGE)?;
         Ok(())
     }
 
@@ -242,8 +262,7 @@ impl Stream for Reader<'_> {
         mut each: impl FnMut(&mut Self, &mut T) -> Done,
     ) -> Done {
         for _ in 0..self.len()? {
-            let free = self.free.checked_sub(size_of::<T>());
-            self.free = free.ok_or(TOO_LARGE)?;
+            self.take(size_of::<T>())?;
             let mut item = blank.clone();
             each(self, &mut item)?;
             list.push(item);
@@ -520,6 +539,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
             }
             s.word(&mut len)?;
             let scalars = type_within(s, &mut element, depth)?;
+            s.take(ARC_OVERHEAD + size_of::<Type>())?;
             *ty = Type::Array(Arc::new(element), len);
             scalars * u64::from(len)
         }
@@ -538,6 +558,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
                 scalars += type_within(s, ty, depth)?;
                 Ok(())
             })?;
+            s.take(ARC_OVERHEAD + size_of::<StructType>())?;
             *ty = Type::Struct(Arc::new(StructType { name, members }));
             scalars
         }

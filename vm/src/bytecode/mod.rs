@@ -14,7 +14,7 @@ mod operands;
 mod validate;
 mod work;
 
-pub use file::{MAGIC, VERSION};
+pub use file::{MAGIC, MAX_FILE_BYTES, VERSION};
 pub use instruction::{
     BytecodeInstruction, Holds, Opcode, OperandRole, Register, ShadowPattern, Successors, WORDS,
     register_count,

@@ -2,7 +2,7 @@
 
 use super::partition::{RegisterPartition, inputs};
 use super::structure::{LoopBounds, target};
-use super::transfer::{DataflowState, SavedRange, TransferFunction};
+use super::transfer::{DataflowState, INSTRUCTION_WORK, SavedRange, TransferFunction};
 use super::{ALL_STALE, CheckBudget, WordKinds, word_kinds};
 use crate::bytecode::{Opcode, Operands};
 use std::collections::BTreeMap;
@@ -145,7 +145,7 @@ impl Checker<'_> {
         let mut changed: Vec<usize> = (0..self.summaries.len()).collect();
         while let Some(callee) = changed.pop() {
             for &caller in &callers[callee] {
-                self.budget.spend(2 * none.len())?;
+                self.budget.spend(INSTRUCTION_WORK + 2 * none.len())?;
                 let Ok([from, to]) = self.summaries.get_disjoint_mut([callee, caller]) else {
                     continue;
                 };

@@ -12,7 +12,7 @@ use adumbra_ops::definition::OperandKind;
 
 /// The work of running an instruction apart from what it lists, in bytes of states: they take as
 /// long to copy or join.
-const INSTRUCTION_WORK: usize = 1 << 10;
+pub(super) const INSTRUCTION_WORK: usize = 1 << 10;
 /// The same for a register that it lists.
 const REGISTER_WORK: usize = 1 << 6;
 /// The same for a register that it saves or restores: engines walk those too.
