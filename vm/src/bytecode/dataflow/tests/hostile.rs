@@ -3,8 +3,11 @@
 
 use super::super::spend;
 use super::*;
-use crate::bytecode::{BytecodeFunction, MAX_LISTED_REGISTERS, TOO_LARGE};
+use crate::bytecode::{BytecodeFunction, BytecodeTape, MAX_LISTED_REGISTERS, TOO_LARGE};
+use crate::point::PointMachine;
 use adumbra_ir::Type;
+use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, move_steps};
+use adumbra_ir::limits::MAX_RECORD_FIELDS;
 use adumbra_ir::module::{ClosureShape, Output};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
@@ -133,6 +136,75 @@ fn nested_loops_take_no_power_of_their_depth() {
     assert!(deep < 3 * shallow, "{shallow} {deep}");
     let deepest = work_of(&nested_loops(100, 12, 1_000)).expect("it is small");
     assert!(deepest < 250 * shallow, "{shallow} {deepest}");
+}
+
+/// Counts queries, and cancels at one of them.
+struct CountingHost {
+    asked: u32,
+    cancels_at: u32,
+}
+
+impl Host for CountingHost {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Ready([0.0; 4])
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.asked += 1;
+        self.asked >= self.cancels_at
+    }
+}
+
+/// `pairs` times `keep` and `take`, of the longest record, from a file.
+fn records(pairs: usize, is_endless: bool) -> Arc<Bytecode> {
+    let [keep, take] = [Opcode::Keep, Opcode::Take].map(|opcode| instruction(opcode, [0, 0]));
+    let mut code = vec![copy(3, ZERO)];
+    code.extend([keep, take].repeat(pairs));
+    code.extend(is_endless.then(|| instruction(Opcode::Loop, [1])));
+    let mut program = shader(4, code);
+    let tape = BytecodeTape {
+        fields: vec![Scalar::F32; MAX_RECORD_FIELDS],
+        lanes: Lanes::XY,
+    };
+    program.lists = vec![3; tape.words()];
+    program.tapes.push(tape);
+    let file = Bytecode::from_bytes(&program.to_bytes());
+    Arc::new(file.unwrap_or_else(|error| panic!("{error:?}")))
+}
+
+/// The fault that stops the point engine, and the queries before it.
+fn run(program: &Arc<Bytecode>, steps: u64, cancels_at: u32) -> (Option<FaultKind>, u32) {
+    let limits = Limits {
+        steps,
+        ..Limits::default()
+    };
+    let mut host = CountingHost {
+        asked: 0,
+        cancels_at,
+    };
+    let mut machine = PointMachine::new(program.clone(), limits);
+    machine.run(&[], &[], &mut host);
+    (machine.faults().stopped().map(|f| f.kind), host.asked)
+}
+
+/// Endless records that took no steps and asked nobody.
+#[test]
+#[cfg_attr(miri, ignore = "it moves millions of words")]
+fn longest_records_take_steps_and_are_cancelled() {
+    let (pairs, never) = (3, u32::MAX);
+    let records_once = records(pairs, false);
+    let each = Operands::new(&records_once).moved_words(&records_once.code[1]);
+    let steps = 1 + 2 * pairs as u64 * move_steps(each);
+    assert!(steps > 90, "{steps}");
+    assert_eq!(run(&records_once, steps, never).0, None);
+    let stopped = run(&records_once, steps - 1, never).0;
+    assert_eq!(stopped, Some(FaultKind::StepBudget));
+
+    let endless = records(100, true);
+    let (stopped, asked) = run(&endless, 100_000, never);
+    assert_eq!(stopped, Some(FaultKind::StepBudget));
+    assert!(asked > 90, "{asked}");
+    assert_eq!(run(&endless, 100_000, 2), (Some(FaultKind::Cancelled), 2));
 }
 
 /// Instructions that are passed are work, and work beyond the budget refuses the file.
