@@ -4,9 +4,12 @@
 use super::*;
 use serde_json::Value;
 
-/// Runs `image --at` on a shader; with `--json`, the output must be JSON.
+/// Runs `image --at` on a shader. The name of its file has the test's, since tests run beside each
+/// other.
 fn at(name: &str, text: &str, args: &str) -> CommandOutput {
-    let source = scratch(&format!("at_{name}.adu"), text);
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default().replace("::", "_");
+    let source = scratch(&format!("{test}_{name}.adu"), text);
     adumbra(
         ["image", &source]
             .into_iter()
@@ -14,6 +17,7 @@ fn at(name: &str, text: &str, args: &str) -> CommandOutput {
     )
 }
 
+/// The same with `--json`.
 fn json(name: &str, text: &str, args: &str) -> Value {
     let ran = at(name, text, &format!("{args} --json"));
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -321,7 +325,7 @@ fn first_nan_and_infinity_have_locations() {
         said.contains("the first NaN: `root` in line 3; it was born in "),
         "{said}"
     );
-    assert!(said.contains("at_nan.adu:3:18: far * 0\n"), "{said}");
+    assert!(said.contains("_nan.adu:3:18: far * 0\n"), "{said}");
     // Beyond the first column, a derivative alone is infinite in the first row.
     let followed = json("nan", text, "--size 2x2 --at 1,0");
     let [infinity] = &followed["nonfinite"].as_array().expect("a list")[..] else {
