@@ -87,7 +87,9 @@ pub(crate) fn check(program: &Bytecode) -> Result<(), String> {
 }
 
 /// Checks a valid program within a budget; returns what was spent.
-fn spend(program: &Bytecode, budget: CheckBudget) -> Result<CheckBudget, String> {
+fn spend(program: &Bytecode, mut budget: CheckBudget) -> Result<CheckBudget, String> {
+    // What structure and partition pass over.
+    budget.spend(program.code.len() * transfer::INSTRUCTION_WORK)?;
     let loops = structure::check(program)?;
     let operands = Operands::new(program);
     let atoms = RegisterPartition::new(&operands);

@@ -237,7 +237,7 @@ impl Checker<'_> {
             self.arrive(&mut walk.state, arriving)?;
         }
         if walk.state.is_some()
-            && let Some(&end) = self.loops.get(&position)
+            && let Some(end) = self.loops.end(position)
             && walk.open.last().is_none_or(|&(head, _)| head != position)
         {
             self.open_loop(walk, (position, end))?;

@@ -3,10 +3,19 @@
 
 use crate::bytecode::{Bytecode, BytecodeInstruction, MAX_SAVED_REGISTERS, Opcode, OperandRole};
 use adumbra_ir::host::WORDS_PER_STEP;
-use std::collections::BTreeMap;
 
-/// By the position of each loop's head, that of its last back edge.
-pub(super) type LoopBounds = BTreeMap<u32, u32>;
+/// The loops of a program.
+pub(super) struct LoopBounds {
+    /// By position: one more than that of the last back edge to it, 0 if there is none.
+    ends: Vec<u32>,
+}
+
+impl LoopBounds {
+    /// The position of the last back edge of the loop whose head is at a position.
+    pub(super) fn end(&self, head: u32) -> Option<u32> {
+        self.ends[head as usize].checked_sub(1)
+    }
+}
 
 /// Checks both; returns the loops.
 pub(super) fn check(program: &Bytecode) -> Result<LoopBounds, String> {
@@ -22,10 +31,12 @@ pub(super) fn target(code: &BytecodeInstruction) -> Option<u32> {
 }
 
 fn loops(program: &Bytecode) -> Result<LoopBounds, String> {
-    let mut loops = LoopBounds::new();
+    let mut loops = LoopBounds {
+        ends: vec![0; program.code.len()],
+    };
     for (position, code) in (0..).zip(&program.code) {
         if code.opcode == Opcode::Loop {
-            loops.insert(code.words[0], position);
+            loops.ends[code.words[0] as usize] = position + 1;
         }
     }
     // The innermost loop around each position but its head, by its head.
@@ -36,7 +47,7 @@ fn loops(program: &Bytecode) -> Result<LoopBounds, String> {
             open.pop();
         }
         innermost[position as usize] = open.last().copied();
-        if let Some(&end) = loops.get(&position) {
+        if let Some(end) = loops.end(position) {
             if open.last().is_some_and(|&(_, outer)| outer < end) {
                 return Err(format!("instruction {position}: loops cross each other"));
             }
