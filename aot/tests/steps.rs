@@ -1,7 +1,7 @@
 //! Steps and queries for cancellation with machine code are those of the interpreters.
 
-#[path = "../../vm/tests/machine/moving_programs.rs"]
-mod moving_programs;
+#[path = "../../vm/tests/machine/step_programs.rs"]
+mod step_programs;
 
 use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{Fault, Faults, Host, Limits, SampleRequest, Sampled};
@@ -10,8 +10,8 @@ use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_vm::native::NativeBackend;
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, GlobalSource, PointMachine, lower};
-use moving_programs::moving_programs;
 use std::sync::Arc;
+use step_programs::{moving_programs, products, shader};
 
 /// Points of a batch.
 const WIDTH: usize = 64;
@@ -108,26 +108,6 @@ fn moved_words_take_steps_in_machine_code() {
     }
 }
 
-/// A shader of one float `x` with this body.
-fn shader(body: &str) -> String {
-    format!(
-        "global x: float
-        output o: float
-        entry main
-        fn main() -> (f32) ^0 {{
-            %0: f32 = global x[0]
-            {body}
-            return %0
-        }}"
-    )
-}
-
-/// A chain of products, from `%0` on, that nothing needs.
-fn products(count: usize) -> String {
-    let products = (0..count).map(|i| format!("%{}: f32 = mul %{i}, %{i}\n", i + 1));
-    products.collect()
-}
-
 /// Long iterations of a loop that differs from point to point, and long code without a loop.
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
@@ -135,7 +115,7 @@ fn machine_code_asks_as_often_as_interpreters() {
     let straight = products(40_000);
     let endless = format!("loop ^1 {{\n{}continue ^1\n}}", products(3_000));
     for (body, point_steps, batch_steps) in [(straight, 10, 10), (endless, 1_500, 300)] {
-        let [program, _] = programs(&shader(&body));
+        let [program, _] = programs(&shader(&body, "%0"));
         let Some([interpreted, native]) = points(&program, within(point_steps)) else {
             return;
         };

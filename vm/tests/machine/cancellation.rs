@@ -1,5 +1,6 @@
 //! Every engine asks the host after a bounded amount of work, however long a step is.
 
+use crate::step_programs::{products, shader};
 use crate::support::*;
 use adumbra_ir::eval::{EvalOptions, EvalPoint, evaluate};
 use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled};
@@ -39,26 +40,6 @@ impl Host<f64> for CountingHost {
     fn sample(&mut self, _: &SampleRequest<f64>) -> Sampled {
         Sampled::Ready([0.0; 4])
     }
-}
-
-/// A chain of products, from `%0` on.
-fn products(count: usize) -> String {
-    let products = (0..count).map(|i| format!("%{}: f32 = mul %{i}, %{i}\n", i + 1));
-    products.collect()
-}
-
-/// A shader of one float `x` with this body and return value.
-fn shader(body: &str, result: &str) -> String {
-    format!(
-        "global x: float
-        output o: float
-        entry main
-        fn main() -> (f32) ^0 {{
-            %0: f32 = global x[0]
-            {body}
-            return {result}
-        }}"
-    )
 }
 
 /// The queries of the reference evaluator and of the point engine, within the first limits, and of

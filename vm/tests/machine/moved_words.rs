@@ -1,6 +1,6 @@
 //! Instructions that move many words take steps for them, the same in every engine.
 
-use crate::moving_programs::moving_programs;
+use crate::step_programs::moving_programs;
 use crate::support::*;
 use adumbra_ir::eval::{EvalOptions, EvalPoint, evaluate};
 use adumbra_ir::host::{ConstantTexture, FaultKind, Limits, WORDS_PER_STEP};

@@ -1,5 +1,5 @@
-//! Programs with each instruction that takes steps for the words that it moves. Tests of machine
-//! code include them too.
+//! Programs whose steps and queries are tested, also those with each instruction that takes steps
+//! for the words that it moves. Tests of machine code include them too.
 
 use adumbra_ir::host::{WORDS_PER_STEP, move_steps};
 use std::fmt::Write;
@@ -74,4 +74,24 @@ pub(crate) fn moving_programs() -> Vec<(&'static str, String, u64)> {
             1 + 2 * steps,
         ),
     ]
+}
+
+/// A chain of products, from `%0` on.
+pub(crate) fn products(count: usize) -> String {
+    let products = (0..count).map(|i| format!("%{}: f32 = mul %{i}, %{i}\n", i + 1));
+    products.collect()
+}
+
+/// A shader of one float `x` with this body and return value.
+pub(crate) fn shader(body: &str, result: &str) -> String {
+    format!(
+        "global x: float
+        output o: float
+        entry main
+        fn main() -> (f32) ^0 {{
+            %0: f32 = global x[0]
+            {body}
+            return {result}
+        }}"
+    )
 }
