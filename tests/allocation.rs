@@ -2,8 +2,6 @@
 //!
 //! First points may let the memory of closures and parked points grow.
 
-#![allow(unsafe_code)]
-
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
     Outcome, Program, SampleRequest, Sampled, Scalar, Sources, Type,
@@ -12,46 +10,11 @@ use adumbra::{
     evaluator::{Engine, ParkedPoint},
     host::MessageId,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use adumbra_fuzz::bounds::{CountingAllocator, allocations, live_bytes};
 use std::sync::Arc;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Bytes allocated and not freed.
-    static LIVE: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(freed: usize, allocated: usize) {
-    ALLOCATIONS.set(ALLOCATIONS.get() + u64::from(allocated > 0));
-    LIVE.set(LIVE.get().wrapping_sub(freed).wrapping_add(allocated));
-}
-
-// SAFETY: every request goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(0, layout.size());
-        // SAFETY: as asked of us.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(layout.size(), 0);
-        // SAFETY: as asked of us.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(layout.size(), size);
-        // SAFETY: as asked of us.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const SHADER: &str = r#"
     texture2d wood;
@@ -102,12 +65,12 @@ fn evaluating_allocates_nothing() {
         evaluator.get::<f32>("o").unwrap()
     };
     let first = evaluate(0.0);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     let mut last = first;
     for i in 1..1_000 {
         last = evaluate(i as f32 * 0.01);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert_ne!(last, first);
     assert_eq!(listener.0, 4_000, "a vector of three and an int");
 }
@@ -133,11 +96,11 @@ fn evaluating_chunks_allocates_nothing() {
         evaluator.copy("o", Part::Value, 0, to, 1).unwrap();
     };
     evaluate(0, 64);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for first in (0..POINTS).step_by(64) {
         evaluate(first, 64.min(POINTS - first));
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert_ne!(out[0], out[POINTS - 1]);
     assert_eq!(
         listener.0,
@@ -163,7 +126,7 @@ fn closure_leaves_allocate_nothing_but_their_weights() {
     let globals = BatchGlobals::new(program.globals());
     evaluator.evaluate(&globals, 0, 64, &mut Listener(0));
     let mut weights = Vec::with_capacity(10);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for point in 0..64 {
         let leaves = reader.leaves(evaluator.closure(c, point), &mut weights);
         let read = leaves.map(|leaf| match leaf.kind.index() {
@@ -172,7 +135,7 @@ fn closure_leaves_allocate_nothing_but_their_weights() {
         });
         assert_eq!(read.sum::<i32>(), 1);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
 }
 
 /// Not even while machine code is compiled, taken and tried: that is another thread's work.
@@ -200,13 +163,13 @@ fn rising_to_machine_code_allocates_nothing_where_points_are_evaluated() {
         rose |= evaluator.tier() == Tier::Native;
     };
     evaluate(&mut evaluator);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     evaluate(&mut evaluator);
     evaluator.wait_for_code();
     for _ in 0..100 {
         evaluate(&mut evaluator);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert_eq!(
         rose,
         evaluator.stats().native.is_some_and(|n| n.code_bytes > 0)
@@ -225,28 +188,28 @@ fn programs_instances_and_evaluators_say_what_they_take() {
          }",
     ];
     for text in sources {
-        let before = LIVE.get();
+        let before = live_bytes();
         let compiler = Compiler::new(GlobalsLayout::hit());
         let program = compiler.compile(&Sources::new("a.adu", text)).unwrap();
         drop(compiler);
         // Parts of what is shared are rounded down.
-        let taken = LIVE.get() - before;
+        let taken = live_bytes() - before;
         assert!(
             (0..16).contains(&(taken - program.memory())),
             "{} of {taken}: {text}",
             program.memory()
         );
 
-        let before = LIVE.get();
+        let before = live_bytes();
         let instance = Instance::new(&program);
-        let taken = LIVE.get() - before + size_of::<Instance>();
+        let taken = live_bytes() - before + size_of::<Instance>();
         assert_eq!(instance.memory(), taken, "{text}");
 
         for engine in [Engine::Point, Engine::Reference] {
-            let before = LIVE.get();
+            let before = live_bytes();
             let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
             let check = |evaluator: &Evaluator| {
-                let taken = LIVE.get() - before + size_of::<Evaluator>();
+                let taken = live_bytes() - before + size_of::<Evaluator>();
                 assert_eq!(evaluator.memory(), taken, "{text}");
             };
             check(&evaluator);
@@ -300,11 +263,11 @@ fn parking_allocates_nothing_once_there_was_as_much() {
         assert_eq!(evaluator.parked(), 0);
     };
     turn();
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for _ in 0..100 {
         turn();
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
 }
 
 #[test]
@@ -313,7 +276,7 @@ fn parked_points_leak_nothing() {
     let instance = Instance::new(&program);
     let globals = Globals::new(program.globals());
     for engine in [Engine::Point, Engine::Reference] {
-        let before = LIVE.get();
+        let before = live_bytes();
         let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
         let mut parked: Vec<ParkedPoint> =
             (0..50).map(|_| park(&mut evaluator, &globals)).collect();
@@ -328,8 +291,8 @@ fn parked_points_leak_nothing() {
         drop((outcome.unwrap(), other));
         assert_eq!(evaluator.parked(), 28);
         drop(evaluator);
-        assert!(LIVE.get() > before);
+        assert!(live_bytes() > before);
         drop(parked);
-        assert_eq!(LIVE.get(), before);
+        assert_eq!(live_bytes(), before);
     }
 }

@@ -8,50 +8,23 @@
 #[allow(dead_code, reason = "this suite does not use all of it")]
 mod common;
 
+#[path = "../../fuzz/src/bounds.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "this suite does not use all of it, which is another crate's"
+)]
+mod bounds;
+
 use adumbra_capi::{AdumbraHost, AdumbraLeaf, AdumbraSampleBatch, AdumbraSampleRequest};
+use bounds::{CountingAllocator, allocations, live_bytes};
 use common::{compile, evaluate, hit, hit_compiler, sized};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Bytes allocated and not freed.
-    static LIVE: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(freed: usize, allocated: usize) {
-    ALLOCATIONS.set(ALLOCATIONS.get() + u64::from(allocated > 0));
-    LIVE.set(LIVE.get().wrapping_sub(freed).wrapping_add(allocated));
-}
-
-// SAFETY: every request goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(0, layout.size());
-        // SAFETY: as asked of us.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(layout.size(), 0);
-        // SAFETY: as asked of us.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(layout.size(), size);
-        // SAFETY: as asked of us.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Makes one of everything, uses it, and frees what was made from before what it was made of, or
 /// the other way round.
@@ -113,11 +86,11 @@ fn use_all(round: usize) {
 fn freed_handles_leave_no_memory() {
     // The first one may leave what the standard library keeps for the thread.
     use_all(1);
-    let before = LIVE.get();
+    let before = live_bytes();
     for round in 2..2000 {
         use_all(round);
     }
-    assert_eq!(LIVE.get(), before);
+    assert_eq!(live_bytes(), before);
 }
 
 unsafe extern "C" fn sample(_: *mut c_void, _: *const AdumbraSampleRequest, _: *mut f32) -> u32 {
@@ -220,10 +193,10 @@ fn evaluating_allocates_nothing() {
             assert_eq!(count, 2);
         }
         if round == 0 {
-            before = ALLOCATIONS.get();
+            before = allocations();
         }
     }
-    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(allocations(), before);
     assert_eq!(out, [1.0; 64]);
     call!(adumbra_batch_evaluator_free(many));
     call!(adumbra_evaluator_free(one));

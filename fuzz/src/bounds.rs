@@ -1,19 +1,32 @@
-//! Bounds of memory: an allocator that counts the bytes which a call holds at once.
+//! Bounds of memory: an allocator that counts what a thread allocates, and the bytes that a call
+//! holds at once.
 
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that this thread has allocated, less those that it has freed.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static THREAD_PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
 /// The system's allocator, which counts. A program that measures has it as its global allocator.
 #[derive(Debug)]
 pub struct CountingAllocator;
 
 fn count(freed: usize, allocated: usize) {
+    ALLOCATIONS.set(ALLOCATIONS.get() + u64::from(allocated > 0));
+    let live = LIVE.get().wrapping_add_unsigned(allocated);
+    THREAD_PEAK.set(THREAD_PEAK.get().max(live));
+    LIVE.set(live.wrapping_sub_unsigned(freed));
     let held = HELD.fetch_add(allocated, Relaxed).wrapping_add(allocated);
     PEAK.fetch_max(held, Relaxed);
     HELD.fetch_sub(freed, Relaxed);
@@ -46,8 +59,26 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Makes a call, and gives the most bytes that were held at once beyond those before it. All
-/// threads count, so one call is measured at a time.
+/// How often this thread has allocated.
+pub fn allocations() -> u64 {
+    ALLOCATIONS.get()
+}
+
+/// The bytes that this thread has allocated and not freed.
+pub fn live_bytes() -> usize {
+    LIVE.get() as usize
+}
+
+/// Makes a call, and gives the most bytes that this thread held at once beyond those before it.
+pub fn thread_peak_bytes<T>(call: impl FnOnce() -> T) -> (T, usize) {
+    let before = LIVE.get();
+    THREAD_PEAK.set(before);
+    let result = call();
+    (result, (THREAD_PEAK.get() - before) as usize)
+}
+
+/// Makes a call, and gives the most bytes that all threads held at once beyond those before it.
+/// One call is measured at a time.
 pub fn peak_bytes<T>(call: impl FnOnce() -> T) -> (T, usize) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
