@@ -69,7 +69,7 @@ fn least_bytes(header: &Header) -> u64 {
     chunks.saturating_add(pixels / max_expansion(header.compression))
 }
 
-/// Reads an EXR file of so many bytes.
+/// Reads an EXR file of `len` bytes.
 pub(crate) fn read_exr(
     mut file: impl BufRead + Seek,
     len: u64,

@@ -27,7 +27,7 @@ const PIXELS_PER_BYTE: u64 = 8 * 64;
 const START_OF_SCAN: &[u8] = b"\xff\xda";
 const END_OF_IMAGE: &[u8] = b"\xff\xd9";
 
-/// Reads a JPEG file of so many bytes; its colours become linear.
+/// Reads a JPEG file of `len` bytes; its colours become linear.
 pub(crate) fn read_jpeg(file: impl Read, len: u64) -> Result<Image, ImageError> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;

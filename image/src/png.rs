@@ -53,7 +53,7 @@ pub fn write_png(png: &PngImage<'_>, out: impl Write) -> Result<(), ImageError> 
     })
 }
 
-/// Reads a PNG file of so many bytes; its colours become linear.
+/// Reads a PNG file of `len` bytes; its colours become linear.
 pub(crate) fn read_png(file: impl BufRead + Seek, len: u64) -> Result<Image, ImageError> {
     let mut decoder = Decoder::new(file);
     decoder.set_transformations(Transformations::EXPAND);

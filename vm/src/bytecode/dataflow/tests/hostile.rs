@@ -187,7 +187,7 @@ fn run(program: &Arc<Bytecode>, steps: u64, cancels_at: u32) -> (Option<FaultKin
     (machine.faults().stopped().map(|f| f.kind), host.asked)
 }
 
-/// Endless records that took no steps and asked nobody.
+/// Endless records once took no steps, and had no queries.
 #[test]
 #[cfg_attr(miri, ignore = "it moves millions of words")]
 fn longest_records_take_steps_and_are_cancelled() {
