@@ -4,21 +4,22 @@
 
 use crate::bounds::peak_bytes;
 use crate::choices::{Choices, bytes_of_seed};
-use adumbra_image::{Image, ImageSize, MAX_PIXELS, read_image, write_exr};
+use crate::panics::watched;
+use adumbra_image::{Image, ImageSize, read_image, write_exr};
 use adumbra_render::geometry::GeometryLimits;
 use adumbra_render::scene::SceneLoader;
-use std::cell::RefCell;
 use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
-/// The most bytes that loading a scene or a model of this campaign may hold at once: 16 MiB.
-pub const MAX_SCENE_BYTES: usize = 16 << 20;
+/// The most bytes that loading a file of this campaign may hold at once: 16 MiB.
+pub const MAX_BYTES: usize = 16 << 20;
 
-/// The most bytes that reading an image may hold at once: the pixels of the largest one that is
-/// allowed, and as much for decoding.
-pub const MAX_IMAGE_BYTES: usize = 2 * 16 * MAX_PIXELS as usize;
+/// What an image may hold for each byte of its file, beside that: the pixels that a byte gives by
+/// DWA, the compression with the greatest expansion, if they have three channels. A pixel is 16
+/// bytes, and half as many while it is decoded.
+pub const MAX_IMAGE_BYTES_PER_BYTE: usize = 64 * 1_032 / 12 * 24;
 
 /// The most time that it may take, where clocks count.
 pub const MAX_TIME: Duration = Duration::from_secs(2);
@@ -44,7 +45,8 @@ pub struct FuzzLoader {
     /// What a change may put in.
     words: &'static [&'static str],
     load: fn(&Path) -> Result<(), String>,
-    max_bytes: usize,
+    /// The most bytes that it may hold for each byte of a file, beside [`MAX_BYTES`].
+    max_bytes_per_byte: usize,
 }
 
 const TRIANGLE_OBJ: &str = "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0 1\nv 1 1 0\nvt 0 0\n\
@@ -114,7 +116,7 @@ const LINE_WORDS: &[&str] = &[
 ];
 
 /// Every loader.
-pub const LOADERS: [FuzzLoader; 6] = [
+pub static LOADERS: [FuzzLoader; 6] = [
     FuzzLoader {
         name: "gltf",
         file: "m.gltf",
@@ -122,7 +124,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
         valid: || GLTF.into(),
         words: JSON_WORDS,
         load: load_scene,
-        max_bytes: MAX_SCENE_BYTES,
+        max_bytes_per_byte: 0,
     },
     FuzzLoader {
         name: "glb",
@@ -131,7 +133,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
         valid: glb,
         words: JSON_WORDS,
         load: load_scene,
-        max_bytes: MAX_SCENE_BYTES,
+        max_bytes_per_byte: 0,
     },
     FuzzLoader {
         name: "obj",
@@ -140,7 +142,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
         valid: || TRIANGLE_OBJ.into(),
         words: LINE_WORDS,
         load: load_scene,
-        max_bytes: MAX_SCENE_BYTES,
+        max_bytes_per_byte: 0,
     },
     FuzzLoader {
         name: "mtl",
@@ -149,7 +151,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
         valid: || MTL.into(),
         words: LINE_WORDS,
         load: |file| load_scene(&file.with_file_name("m.obj")),
-        max_bytes: MAX_SCENE_BYTES,
+        max_bytes_per_byte: 0,
     },
     FuzzLoader {
         name: "scene",
@@ -158,7 +160,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
         valid: || SCENE.into(),
         words: JSON_WORDS,
         load: load_scene,
-        max_bytes: MAX_SCENE_BYTES,
+        max_bytes_per_byte: 0,
     },
     FuzzLoader {
         name: "exr",
@@ -171,7 +173,7 @@ pub const LOADERS: [FuzzLoader; 6] = [
                 .map(drop)
                 .map_err(|error| error.to_string())
         },
-        max_bytes: MAX_IMAGE_BYTES,
+        max_bytes_per_byte: MAX_IMAGE_BYTES_PER_BYTE,
     },
 ];
 
@@ -250,73 +252,121 @@ pub struct LoaderCounts {
     pub slowest: Duration,
 }
 
-thread_local! {
-    /// The message of the last panic of this thread, also of one that was caught within a loader.
-    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+/// A loader with a folder for its files.
+#[derive(Debug)]
+pub struct LoaderFolder {
+    loader: &'static FuzzLoader,
+    path: PathBuf,
+    _folder: TempDir,
 }
 
-/// Makes a call; gives its result, none if it panicked, and the message of a panic within it.
-fn watched<T>(call: impl FnOnce() -> T) -> (Option<T>, Option<String>) {
-    std::panic::set_hook(Box::new(|info| {
-        PANIC.with(|last| *last.borrow_mut() = Some(info.to_string()));
-    }));
-    let result = catch_unwind(AssertUnwindSafe(call));
-    drop(std::panic::take_hook());
-    (result.ok(), PANIC.with(|last| last.borrow_mut().take()))
+/// What loading a file took, and whether it was loaded or why not.
+#[derive(Debug)]
+pub struct Loaded {
+    result: Result<(), String>,
+    peak: usize,
+    time: Duration,
+}
+
+impl Loaded {
+    /// What became of the file, as tables call it.
+    pub fn fate(&self) -> &'static str {
+        match self.result {
+            Ok(()) => "loaded",
+            Err(_) => "refused",
+        }
+    }
+}
+
+impl FuzzLoader {
+    /// The loader of that name.
+    pub fn from_name(name: &str) -> Option<&'static FuzzLoader> {
+        LOADERS.iter().find(|loader| loader.name == name)
+    }
+
+    /// A file that it loads.
+    pub fn valid_file(&self) -> Vec<u8> {
+        (self.valid)()
+    }
+
+    /// The most bytes that loading a file of some bytes may hold at once.
+    fn max_bytes(&self, len: usize) -> usize {
+        MAX_BYTES + self.max_bytes_per_byte * len
+    }
+}
+
+impl LoaderFolder {
+    /// A folder for the files of a loader.
+    ///
+    /// # Panics
+    /// If no folder can be made.
+    pub fn new(loader: &'static FuzzLoader) -> LoaderFolder {
+        let folder = tempfile::tempdir().expect("there is space");
+        if let Some((name, content)) = loader.beside {
+            std::fs::write(folder.path().join(name), content).expect("there is space");
+        }
+        LoaderFolder {
+            loader,
+            path: folder.path().join(loader.file),
+            _folder: folder,
+        }
+    }
+
+    /// Loads a file.
+    ///
+    /// # Errors
+    /// If the loader panics or exceeds a bound; with `clocks`, also that of time.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn load(&self, file: &[u8], clocks: bool) -> Result<Loaded, String> {
+        std::fs::write(&self.path, file).expect("there is space");
+        let start = Instant::now();
+        let ((result, panic), peak) = peak_bytes(|| watched(|| (self.loader.load)(&self.path)));
+        let time = start.elapsed();
+        match (result, panic) {
+            (_, Some(panic)) => Err(panic),
+            (None, None) => Err("a panic on another thread".to_owned()),
+            _ if peak > self.loader.max_bytes(file.len()) => Err(format!("{peak} bytes")),
+            _ if clocks && time > MAX_TIME => Err(format!("{time:?}")),
+            (Some(result), None) => Ok(Loaded { result, peak, time }),
+        }
+    }
 }
 
 /// Loads `inputs` changed files from a seed on. With `clocks`, one that takes too long is a failure.
 ///
 /// # Errors
 /// The first file at which the loader panics or exceeds a bound, with its seed.
-///
-/// # Panics
-/// If no folder for the files can be made.
 pub fn run_loader(
-    loader: &FuzzLoader,
+    loader: &'static FuzzLoader,
     first: u64,
     inputs: u64,
     clocks: bool,
 ) -> Result<LoaderCounts, String> {
-    let folder = tempfile::tempdir().expect("there is space");
-    let path = folder.path().join(loader.file);
-    if let Some((name, content)) = loader.beside {
-        std::fs::write(folder.path().join(name), content).expect("there is space");
-    }
+    let folder = LoaderFolder::new(loader);
     let mut counts = LoaderCounts::default();
-    let mut failure = None;
     for seed in first..first.saturating_add(inputs) {
         let bytes = bytes_of_seed(seed, 64);
         let file = match seed == first {
-            true => (loader.valid)(),
-            false => mutate((loader.valid)(), loader.words, &mut Choices::new(&bytes)),
+            true => loader.valid_file(),
+            false => mutate(loader.valid_file(), loader.words, &mut Choices::new(&bytes)),
         };
-        std::fs::write(&path, &file).expect("there is space");
-        let start = Instant::now();
-        let ((loaded, panic), peak) = peak_bytes(|| watched(|| (loader.load)(&path)));
-        let time = start.elapsed();
-        counts.peak = counts.peak.max(peak);
-        counts.slowest = counts.slowest.max(time);
-        let why = match (loaded, panic) {
-            (_, Some(panic)) => Some(panic),
-            (None, None) => Some("a panic on another thread".to_owned()),
-            (Some(Err(why)), None) if seed == first => Some(format!("the valid file: {why}")),
-            _ if peak > loader.max_bytes => Some(format!("{peak} bytes")),
-            _ if clocks && time > MAX_TIME => Some(format!("{time:?}")),
-            (Some(Ok(())), None) => {
-                counts.loaded += 1;
-                None
-            }
-            (Some(Err(_)), None) => {
-                counts.refused += 1;
-                None
-            }
-        };
-        if let Some(why) = why {
+        let loaded = folder.load(&file, clocks);
+        let loaded = loaded.and_then(|loaded| match &loaded.result {
+            Err(why) if seed == first => Err(format!("the valid file: {why}")),
+            _ => Ok(loaded),
+        });
+        let loaded = loaded.map_err(|why| {
             let text = String::from_utf8_lossy(&file);
-            failure = Some(format!("{} seed {seed}: {why}\n{text}", loader.name));
-            break;
+            format!("{} seed {seed}: {why}\n{text}", loader.name)
+        })?;
+        counts.peak = counts.peak.max(loaded.peak);
+        counts.slowest = counts.slowest.max(loaded.time);
+        match loaded.result {
+            Ok(()) => counts.loaded += 1,
+            Err(_) => counts.refused += 1,
         }
     }
-    failure.map_or(Ok(counts), Err)
+    Ok(counts)
 }

@@ -5,13 +5,14 @@
 
 use adumbra::batch::SimdError;
 use adumbra_fuzz::bounds::CountingAllocator;
+use adumbra_fuzz::bytecode::limit_files::LIMIT_FILES;
 use adumbra_fuzz::generate::derived::DerivedKind;
-use adumbra_fuzz::loaders::{LOADERS, run_loader};
+use adumbra_fuzz::loaders::{FuzzLoader, LOADERS, run_loader};
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
 use adumbra_fuzz::oracle::losses::{LossProgram, run_losses};
-use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, mutations, seeds};
+use adumbra_fuzz::{GeneratedProgram, Profile, bits, bytecode, campaign, mutations, seeds};
 use adumbra_vm::SimdLevel;
 use clap::{Parser, ValueEnum};
 use std::fmt;
@@ -102,6 +103,18 @@ enum Command {
         seed: u64,
         /// Names of loaders; all without any
         names: Vec<String>,
+    },
+    /// Load changed bytecode files, and run those that are accepted
+    Bytecode {
+        /// Number of files
+        #[arg(long)]
+        inputs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Folder for files at which something is found
+        #[arg(long, default_value = "target/mutants")]
+        finds: PathBuf,
     },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
@@ -219,6 +232,11 @@ fn main() -> ExitCode {
             seed,
             names,
         } => exit_code(loaders(inputs, seed, &names)),
+        Command::Bytecode {
+            inputs,
+            seed,
+            finds,
+        } => mutants(inputs, seed, &finds),
         Command::Bits {
             programs,
             check,
@@ -263,9 +281,9 @@ fn engine(name: &str) -> Result<SweepEngine, String> {
 }
 
 fn loaders(inputs: u64, seed: u64, names: &[String]) -> Result<bool, String> {
-    let known = |name: &String| LOADERS.iter().any(|loader| loader.name == name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let known = LOADERS.map(|loader| loader.name).join("`, `");
+    let is_unknown = |name: &&String| FuzzLoader::from_name(name).is_none();
+    if let Some(unknown) = names.iter().find(is_unknown) {
+        let known = LOADERS.each_ref().map(|loader| loader.name).join("`, `");
         return Err(format!(
             "there is no loader `{unknown}`; there are `{known}`"
         ));
@@ -282,6 +300,19 @@ fn loaders(inputs: u64, seed: u64, names: &[String]) -> Result<bool, String> {
         }
     }
     Ok(is_well)
+}
+
+fn mutants(inputs: u64, seed: u64, finds: &Path) -> ExitCode {
+    for kind in &LIMIT_FILES {
+        match bytecode::check_longest(kind, true) {
+            Ok(counts) => println!("{}: {counts}", kind.name),
+            Err(failure) => return finish(&kind.name, Some(failure)),
+        }
+    }
+    match bytecode::run(seed..seed.saturating_add(inputs), true, finds) {
+        Ok((counts, failure)) => finish(&counts, failure),
+        Err(error) => exit_code(Err(error.to_string())),
+    }
 }
 
 fn show(seed: u64) -> ExitCode {

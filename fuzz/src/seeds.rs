@@ -1,6 +1,11 @@
 //! Seeds of a campaign: the sources of the project, as inputs of a target.
 
+use crate::bundle;
 use crate::choices::bytes_of_seed;
+use crate::generate::derived::DerivedKind;
+use crate::generate::{GeneratedProgram, Profile};
+use crate::oracle::chain::compiler;
+use crate::oracle::modes::MODES;
 use adumbra::{Compiler, GlobalsLayout, Sources, Type};
 use adumbra_ir::text::{self, SpanComments};
 use std::collections::BTreeSet;
@@ -17,8 +22,45 @@ const PROGRAM_BYTES: usize = 1_500;
 /// # Errors
 /// If a folder or file of the project cannot be read.
 pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
+    #[cfg(feature = "loaders")]
+    if let Some(loader) = crate::loaders::FuzzLoader::from_name(target) {
+        return Ok(vec![loader.valid_file()]);
+    }
     let programs = (0..PROGRAMS).map(|seed| bytes_of_seed(seed, PROGRAM_BYTES));
     let mut seeds: Vec<Vec<u8>> = programs.collect();
+    let sources = project_sources()?;
+    seeds.extend(sources.iter().filter_map(|source| seed(target, source)));
+    Ok(seeds)
+}
+
+/// The bytecode files that campaigns change: of the project's sources, and of generated programs
+/// with everything that there is, in every mode.
+///
+/// # Errors
+/// If a folder or file of the project cannot be read.
+pub fn bytecode_files() -> std::io::Result<Vec<Vec<u8>>> {
+    let sources = project_sources()?;
+    let mut files: Vec<Vec<u8>> = sources.iter().filter_map(|s| bytecode(s)).collect();
+    let profiles = [
+        Profile::ANY,
+        Profile::derived(DerivedKind::Engines),
+        Profile::derived(DerivedKind::Second),
+    ];
+    let mut modes = MODES.iter().cycle();
+    for seed in 0..PROGRAMS {
+        for profile in profiles {
+            let program = GeneratedProgram::of_seed(seed, profile);
+            let mode = modes.next().expect("they are repeated");
+            let sources = bundle::sources(&program.source);
+            let compiled = sources.and_then(|sources| compiler(mode).compile(&sources));
+            files.extend(compiled.ok().map(|program| program.to_bytecode()));
+        }
+    }
+    Ok(files)
+}
+
+/// The sources of the project's tests and examples.
+fn project_sources() -> std::io::Result<Vec<String>> {
     let mut files = Vec::new();
     for folder in ["tests", "examples", "fuzz/regressions"] {
         source_files(
@@ -29,11 +71,7 @@ pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
         )?;
     }
     files.sort();
-    for file in files {
-        let source = std::fs::read_to_string(&file)?;
-        seeds.extend(seed(target, &source));
-    }
-    Ok(seeds)
+    files.into_iter().map(std::fs::read_to_string).collect()
 }
 
 /// The files of sources in a folder.
@@ -51,18 +89,31 @@ fn source_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> 
 
 /// A text as an input that the target takes as it is: the first byte says so, and some targets pass over others.
 fn seed(target: &str, source: &str) -> Option<Vec<u8>> {
-    let compiler = Compiler::new(layout(source)?);
-    let sources = Sources::new("seed.adu", source);
     let (passed, payload) = match target {
         "source" => (0, source.as_bytes().to_vec()),
         "ir_text" => {
+            let (compiler, sources) = compilation(source)?;
             let module = compiler.lowered(&sources).ok()?;
             (24, text::print(&module, SpanComments::Hidden).into_bytes())
         }
-        "bytecode" => (0, compiler.compile(&sources).ok()?.to_bytecode()),
+        "bytecode" => (0, bytecode(source)?),
         _ => return None,
     };
     Some([vec![0; 1 + passed], payload].concat())
+}
+
+/// The bytecode file of a text.
+fn bytecode(source: &str) -> Option<Vec<u8>> {
+    let (compiler, sources) = compilation(source)?;
+    Some(compiler.compile(&sources).ok()?.to_bytecode())
+}
+
+/// A text, and a compiler for it.
+fn compilation(source: &str) -> Option<(Compiler, Sources)> {
+    Some((
+        Compiler::new(layout(source)?),
+        Sources::new("seed.adu", source),
+    ))
 }
 
 /// Floats for all globals that a text names.

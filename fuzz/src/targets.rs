@@ -1,5 +1,6 @@
 //! Checks that the libFuzzer targets and their smoke tests share: bytes in, disagreements out.
 
+use crate::bytecode::mutation;
 use crate::choices::Choices;
 use crate::coverage::InputCoverage;
 use crate::generate::{GeneratedProgram, Profile, token_soup};
@@ -178,7 +179,7 @@ fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let file = chain(rest)?.programs[kind - 1].to_bytecode();
     let mut choices = Choices::new(head);
     for _ in 0..WAYS {
-        let fate = check(&bytes_oracle::mutate(&file, &mut choices))?;
+        let fate = check(&mutation::mutate(&file, &mut choices))?;
         seen.count(fate.name());
     }
     Ok(())

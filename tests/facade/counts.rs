@@ -32,6 +32,14 @@ pub(crate) const GRADIENTS: u64 = 4_000;
 /// Blocks of programs whose bits are recorded.
 pub(crate) const RECORDED_BLOCKS: u64 = 1;
 
+/// Bytecode files that are changed.
+#[allow(dead_code, reason = "a suite of fuzz/tests reads it")]
+pub(crate) const MUTANTS: u64 = 3_000;
+
+/// Files that each loader is given.
+#[allow(dead_code, reason = "a suite of fuzz/tests reads it")]
+pub(crate) const LOADED: u64 = 300;
+
 /// Programs that are observed.
 pub(crate) const OBSERVED: u64 = 100;
 

@@ -1,5 +1,6 @@
 //! The fuzz targets on a bounded number of inputs. `fuzz/targets` runs them without bound.
 
+use adumbra_fuzz::bytecode::mutation::mutate;
 use adumbra_fuzz::choices::{Choices, bytes_of_seed};
 use adumbra_fuzz::coverage::InputCoverage;
 use adumbra_fuzz::generate::token_soup;
@@ -120,7 +121,7 @@ fn changed_bytecode_reaches_both_sides_of_validation() {
     let (mut refused, mut run) = (0, 0);
     for seed in 0..500 {
         let bytes = bytes_of_seed(seed, 32);
-        let changed = bytecode::mutate(&file, &mut Choices::new(&bytes));
+        let changed = mutate(&file, &mut Choices::new(&bytes));
         match bytecode::check(&changed, None).expect("what is accepted stays the same") {
             bytecode::BytecodeOutcome::Refused => refused += 1,
             bytecode::BytecodeOutcome::Run => run += 1,

@@ -8,15 +8,11 @@ use super::modes::MODES;
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::quads::{self, QuadMix};
 use super::reference::limits;
-use crate::choices::Choices;
-use crate::fnv::FnvHasher;
+use crate::bytecode::tree::{HEADER, seal};
 use crate::generate::{Point, point};
-use adumbra::{Program, Sources, evaluator::Engine};
+use adumbra::{Limits, Program, Sources, evaluator::Engine};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Bytes of a file before its payload: magic, version, checksum.
-const HEADER: usize = 16;
 
 /// Points that a program is run on: a quad.
 const POINTS: usize = 4;
@@ -51,30 +47,59 @@ impl BytecodeOutcome {
 /// # Errors
 /// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
 pub fn check(bytes: &[u8], deadline: Option<Duration>) -> Result<BytecodeOutcome, String> {
-    let Ok(program) = Program::from_bytecode(bytes) else {
-        return Ok(BytecodeOutcome::Refused);
-    };
+    match Program::from_bytecode(bytes) {
+        Ok(program) => {
+            check_program(&program, lot(bytes), deadline)?;
+            Ok(BytecodeOutcome::Run)
+        }
+        Err(_) => Ok(BytecodeOutcome::Refused),
+    }
+}
+
+/// The points that a program from a file is run on.
+fn points(program: &Program) -> Vec<Point> {
     let members = program.globals().members().iter();
     let types: Vec<_> = members.map(|m| m.ty().clone()).collect();
-    let points: Vec<Point> = (0..POINTS as u64)
+    (0..POINTS as u64)
         .map(|number| point(&types, 1, number, true))
-        .collect();
+        .collect()
+}
+
+/// Runs a program from a file on one of its points, within limits.
+///
+/// # Errors
+/// If the engine cannot run it.
+pub fn run_point(program: &Arc<Program>, limits: Limits) -> Result<(), String> {
+    let points = points(program);
+    observe_within(limits, program, Engine::Point, &points[..1]).map(drop)
+}
+
+/// Runs and writes a program that was read from a file, as [`check`] does.
+///
+/// # Errors
+/// As those of [`check`].
+pub fn check_program(
+    program: &Arc<Program>,
+    lot: u64,
+    deadline: Option<Duration>,
+) -> Result<(), String> {
+    let points = points(program);
     let mut alone = Vec::with_capacity(POINTS);
     for point in &points {
         let begun = Instant::now();
-        alone.push(observe(&program, Engine::Point, point)?);
+        alone.push(observe(program, Engine::Point, point)?);
         let taken = begun.elapsed();
         if deadline.is_some_and(|deadline| taken > deadline) {
             let steps = limits().steps;
             return Err(format!("a point of at most {steps} steps took {taken:?}"));
         }
     }
-    after_others(&program, &points, &alone)?;
-    together(&program, points, &alone, lot(bytes))?;
+    after_others(program, &points, &alone)?;
+    together(program, points, &alone, lot)?;
     let again = Program::from_bytecode(&program.to_bytecode())
         .map_err(|d| format!("accepted, and refused when written again: {}", d.message))?;
     match again.listing() == program.listing() {
-        true => Ok(BytecodeOutcome::Run),
+        true => Ok(()),
         false => Err("written and read again it is another program".to_owned()),
     }
 }
@@ -144,45 +169,12 @@ fn together(
     Ok(())
 }
 
-/// A file with a few bytes changed, removed, doubled or exchanged, and the checksum made right again: what validation alone must catch.
-pub fn mutate(file: &[u8], choices: &mut Choices) -> Vec<u8> {
-    let mut payload = file.get(HEADER..).unwrap_or_default().to_vec();
-    for _ in 0..choices.between(1, 3) {
-        if payload.is_empty() {
-            break;
-        }
-        let at = choices.word() as usize % payload.len();
-        match choices.below(7) {
-            0 => payload[at] = choices.byte(),
-            1 => payload[at] ^= 1 << choices.below(8),
-            2 => payload[at] = payload[at].wrapping_add(1),
-            3 => {
-                payload.remove(at);
-            }
-            4 => payload.insert(at, choices.byte()),
-            // A number that is far too large for whatever it means.
-            5 => drop(payload.splice(at..=at, [0xff, 0xff, 0xff, 0xff, 0x07])),
-            _ => {
-                let other = choices.word() as usize % payload.len();
-                payload.swap(at, other);
-            }
-        }
-    }
-    seal(file.get(..8).unwrap_or_default(), &payload)
-}
-
 /// A file of this version with that payload, which only validation can refuse.
 pub fn with_header(payload: &[u8]) -> Vec<u8> {
     let empty = Sources::new("empty.adu", "shader main() {}");
     let program = compiler(&MODES[0]).compile(&empty);
     let file = program.expect("a shader without statements is one");
     seal(&file.to_bytecode()[..8], payload)
-}
-
-/// A file of magic and version, the payload's checksum, and the payload.
-fn seal(start: &[u8], payload: &[u8]) -> Vec<u8> {
-    let checksum = FnvHasher::of(payload);
-    [start, &checksum.to_le_bytes(), payload].concat()
 }
 
 #[cfg(test)]

@@ -1,0 +1,49 @@
+//! A small campaign of changed bytecode files, and the longest files, with bounds of memory.
+
+#[path = "../../tests/facade/counts.rs"]
+#[allow(dead_code, reason = "most counts are of other suites")]
+mod counts;
+
+use adumbra::Program;
+use adumbra_fuzz::bounds::{CountingAllocator, thread_peak_bytes};
+use adumbra_fuzz::bytecode::limit_files::LIMIT_FILES;
+use adumbra_fuzz::bytecode::{check_longest, run};
+use adumbra_ir::Code;
+use adumbra_vm::bytecode::MAX_FILE_BYTES;
+use std::path::Path;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+#[test]
+fn mutants_are_refused_or_run() {
+    let finds = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (counts, failure) = run(0..counts::MUTANTS, false, finds).expect("the project can be read");
+    assert_eq!(failure, None);
+    let is_mixed = counts.accepted > 100 && counts.compared > 10 && counts.refused > 100;
+    assert!(is_mixed, "{counts}");
+    assert!(counts.peak.0 > 1_000, "memory is counted: {counts}");
+}
+
+#[test]
+fn longest_files_are_loaded_within_bounds() {
+    for kind in &LIMIT_FILES {
+        let counts = check_longest(kind, false).unwrap_or_else(|what| panic!("{what}"));
+        assert!(counts.largest > MAX_FILE_BYTES - 200, "{}", kind.name);
+    }
+}
+
+#[test]
+fn longer_file_is_refused_at_once() {
+    let mut file = LIMIT_FILES[0].of_len(1_000);
+    file.resize(MAX_FILE_BYTES + 1, 0);
+    let (refused, peak) = thread_peak_bytes(|| Program::from_bytecode(&file));
+    let refused = refused.expect_err("it is too long");
+    assert_eq!(refused.code, Code::BytecodeInvalid);
+    assert!(
+        refused.message.contains("more than 67108864 bytes"),
+        "{}",
+        refused.message
+    );
+    assert!(peak < 10_000, "{peak}");
+}
