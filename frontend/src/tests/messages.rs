@@ -111,7 +111,7 @@ fn a_function_of_the_user_hides_printf() {
 #[test]
 fn samples_say_their_footprint_in_several_ways() {
     let body = "float x = global_value<x>; float y = global_value<y>; float2 uv = float2(2 * x, 3 * y);
-        texture2d_sample<wood>(uv); texture2d_sample<wood>(uv.x, uv.y);
+        texture2d_sample<wood>(uv); texture2d_sample<wood>(uv.y, uv.x);
         texture2d_sample_grad<wood>(uv, ddx(uv), ddy(uv)); texture2d_sample_grad<wood>(x, y, 1, 2, 3, 4);
         texture2d_sample_alpha_grad<wood>(uv, float2(1, 2), float2(3, 4));
         texture2d_sample_level<wood>(uv, x); texture2d_sample_level<wood>(x, y, 3);
@@ -120,7 +120,7 @@ fn samples_say_their_footprint_in_several_ways() {
         log("texture2d wood;", body),
         [
             "wood 3 1.5: 2 0 0 3",
-            "wood 3 1.5: 2 0 0 3",
+            "wood 1.5 3: 0 3 2 0",
             "wood 3 1.5: 2 0 0 3",
             "wood 1.5 0.5: 1 3 2 4",
             "wood 3 1.5: 1 3 2 4",

@@ -81,7 +81,7 @@ pub const LIMIT_FILES: [LimitFile; 8] = [
     },
     LimitFile {
         name: "places",
-        section: 6,
+        section: 7,
         together: 1,
         write: |at, to| {
             leb128(at, to);

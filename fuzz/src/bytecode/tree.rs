@@ -221,7 +221,7 @@ impl Parser<'_> {
     }
 
     /// Everything else: constants, registers, arrays, lists, instructions, tapes, functions, entry,
-    /// lanes of outputs, quads, recursion, places.
+    /// lanes of outputs, whether their derivatives are read, quads, recursion, places.
     fn program(&mut self, code: &[BytecodeInstruction]) -> Vec<Node> {
         let mut sections = vec![
             self.list(Parser::word),
@@ -248,6 +248,7 @@ impl Parser<'_> {
             }),
             self.word(),
             self.list(Parser::byte),
+            self.byte(),
             self.byte(),
             self.byte(),
             self.list(|rest| Node::Group(vec![rest.position(), rest.span()])),

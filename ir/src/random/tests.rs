@@ -10,14 +10,20 @@ use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
 use crate::verify;
 
-/// Keeps requests, and messages with the number of requests before; answers with something of the
-/// coordinates.
+/// Keeps the first request of each place, since passes make equal samples one, and messages with the
+/// number of requests before; answers with something of the coordinates.
 #[derive(Default)]
 struct Recorder<F>(Vec<SampleRequest<F>>, Vec<(usize, MessageId, Vec<u32>)>);
 
 impl<F: Number> Host<F> for Recorder<F> {
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
-        self.0.push(*request);
+        let place = |of: &SampleRequest<F>| {
+            let numbers = [Some(of.u), Some(of.v), of.level];
+            numbers.map(|number| number.map(|number| number.to_f64().to_bits()))
+        };
+        if !self.0.iter().any(|known| place(known) == place(request)) {
+            self.0.push(*request);
+        }
         Sampled::Ready([request.u.to_f32(), request.v.to_f32(), 0.5, 0.25])
     }
 

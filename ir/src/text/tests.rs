@@ -78,7 +78,7 @@ fn hidden_spans_keep_the_rest() {
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
     assert_eq!(print(&module, SpanComments::Shown), hidden);
-    assert_eq!(module.entry().values.len(), 54);
+    assert_eq!(module.entry().values.len(), 62);
 }
 
 #[test]

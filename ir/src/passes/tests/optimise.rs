@@ -174,11 +174,11 @@ fn x_minus_floor_becomes_fract() {
 #[test]
 fn faulting_and_effectful_code_is_not_shared() {
     let text = "fn main(%0: i32) -> (i32, i32) ^0 {
+        %1: i32 = idiv %0, %0
         %2: i32 = idiv %0, %0
-        %3: i32 = idiv %0, %0
         message done()
         message done()
-        return %2, %3
+        return %1, %2
       }";
     assert_text(&one(text, gvn), text);
 }
@@ -187,7 +187,8 @@ fn faulting_and_effectful_code_is_not_shared() {
 fn equal_samples_are_one_request() {
     assert_text(
         &one(
-            "fn main(%0: f32, %1: bool) -> (f32, f32, f32, f32) ^0 {
+            "fn main(%0: f32) -> (f32, f32, f32, f32) ^0 {
+               %1: bool = flt %0, %0
                %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %0)
                %6: f32, %7: f32 = if %1 ^1 {
                  %8: f32, %9: f32, %10: f32, %11: f32 = sample wood(%0, %0)
@@ -200,9 +201,10 @@ fn equal_samples_are_one_request() {
                %20: f32, %21: f32, %22: f32, %23: f32 = sample wood(%0, %0)
                return %2, %6, %7, %23
              }",
-            gvn,
+            shared,
         ),
-        "fn main(%0: f32, %1: bool) -> (f32, f32, f32, f32) ^0 {
+        "fn main(%0: f32) -> (f32, f32, f32, f32) ^0 {
+           %1: bool = flt %0, %0
            %2: f32, %3: f32, %4: f32, %5: f32 = sample wood(%0, %0)
            %6: f32, %7: f32 = if %1 ^1 {
              %8: f32, %9: f32, %10: f32, %11: f32 = sample_level wood(%0, %0, %0)

@@ -35,10 +35,10 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
     for line in [
         "quad coarse_lower_left",
         "%2: f32 = difference_y %0",
-        "%5: f32 = difference_x %0",
-        "%6: f32 = difference_x %1",
-        "%7: f32 = difference_y %0",
-        "%8: f32 = difference_y %1",
+        "%8: f32 = difference_x %0",
+        "%9: f32 = difference_x %1",
+        "%10: f32 = difference_y %0",
+        "%11: f32 = difference_y %1",
         "%3: f32, %4: f32, %5: f32, %6: f32 = sample_gradients wood(%0, %1, %8, %9, %10, %11)",
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");
