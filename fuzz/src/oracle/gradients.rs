@@ -224,10 +224,10 @@ fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> 
         shadows.into_iter().map(range).collect::<Vec<Range>>()
     });
     let noisy = [
-        on_path(traced(module, &place::<Noisy<0>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<1>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<2>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<3>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<f32, 0>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<f32, 1>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<f32, 2>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<f32, 3>>(module, point)))?,
     ];
     for shadows in noisy {
         for (ranges, shadows) in ranges.iter_mut().zip(shadows) {

@@ -18,7 +18,7 @@ pub mod untaken;
 use super::Disagreement;
 use super::chain::{REFUSED, compiler};
 use super::modes::CompileMode;
-use super::noisy::Noisy;
+use super::noisy::{Noisy, Rounds};
 use super::reference::{limits, place};
 use super::richardson::{EstimatedSlope, slopes};
 use crate::bundle;
@@ -264,7 +264,8 @@ fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
 }
 
 /// How much of what `of` says can be rounding: what it changes by when every global moves by a few
-/// units in the last place of f64, and when every operation errs ([`Noisy`]), in units of f64.
+/// units in the last place, and when every operation errs ([`Noisy`]). Infinite if errors always lead
+/// to another path.
 fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> f64 {
     let value = of(&here.values);
     let mut most = 0.0;
@@ -277,23 +278,40 @@ fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) ->
         let there = of(&given(module, &near).values);
         most = f64::max(most, (there - value).abs());
     }
-    let unit = f64::EPSILON / f64::from(f32::EPSILON);
-    most + unit * spread(module, point, here, of).unwrap_or(0.0)
+    let noisy = noisy::<f64>(module, point, here);
+    if noisy.is_empty() {
+        return f64::INFINITY;
+    }
+    for there in noisy {
+        let change = (of(&there.values) - value).abs();
+        // Terms that cancel can be so large that what is left of them is not a number.
+        most = most.max(if change.is_nan() {
+            f64::INFINITY
+        } else {
+            change
+        });
+    }
+    most
 }
 
-/// How far apart what `of` says is where every operation errs by units of f32 ([`Noisy`]), on the
-/// same path. `None` if f32 overflows, or takes other paths.
-fn spread(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> Option<f64> {
-    let noisy = [
-        given(module, &place::<Noisy<0>>(module, point)),
-        given(module, &place::<Noisy<1>>(module, point)),
-        given(module, &place::<Noisy<2>>(module, point)),
-        given(module, &place::<Noisy<3>>(module, point)),
+/// What a point gives where every operation errs by units of `F` ([`Noisy`]), on the same path.
+fn noisy<F: Rounds>(module: &Module, point: &Point, here: &Given) -> Vec<Given> {
+    let all = [
+        given(module, &place::<Noisy<F, 0>>(module, point)),
+        given(module, &place::<Noisy<F, 1>>(module, point)),
+        given(module, &place::<Noisy<F, 2>>(module, point)),
+        given(module, &place::<Noisy<F, 3>>(module, point)),
     ];
-    let noisy = noisy
-        .iter()
-        .filter(|there| there.path == here.path && there.is_tame);
-    let noisy: Vec<f64> = noisy.map(|there| of(&there.values)).collect();
+    let on_path = all.into_iter().filter(|there| there.path == here.path);
+    on_path.collect()
+}
+
+/// How far apart what `of` says is where every operation errs by units of f32. `None` if f32
+/// overflows, or takes other paths.
+fn spread(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> Option<f64> {
+    let noisy = noisy::<f32>(module, point, here);
+    let tame = noisy.iter().filter(|there| there.is_tame);
+    let noisy: Vec<f64> = tame.map(|there| of(&there.values)).collect();
     let apart = noisy.iter().map(|there| (there - noisy[0]).abs());
     (noisy.len() > 1).then(|| apart.fold(0.0, f64::max))
 }
