@@ -276,16 +276,18 @@ unsafe fn mixed_op<R: OpDef<N>, const N: usize>(
         let words = &(*ip).words;
         let (value, partials) = R::value_and_partials(floats::<R, N>(words, file, 0, 0.0));
         let to = file.add(words[0] as usize);
-        let shadows = Direction::BOTH.map(|direction| {
+        // No closure: one that is not inlined lacks the target features of this function.
+        let mut all_shadows = [[None; N]; Direction::BOTH.len()];
+        for direction in Direction::BOTH {
             let mut mask = 0;
             for i in 0..N {
                 mask |= u8::from(pattern.operand(i).has(direction)) << i;
             }
-            shadows(words, file, mask, direction, 0, 0.0)
-        });
-        for (direction, shadows) in Direction::BOTH.into_iter().zip(shadows) {
+            all_shadows[direction as usize] = shadows(words, file, mask, direction, 0, 0.0);
+        }
+        for direction in Direction::BOTH {
             if pattern.result().has(direction) {
-                let shadow = tangent(&partials, shadows, value);
+                let shadow = tangent(&partials, all_shadows[direction as usize], value);
                 *to.add(offset(direction)) = shadow.to_bits();
             }
         }
