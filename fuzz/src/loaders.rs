@@ -334,7 +334,8 @@ impl LoaderFolder {
     }
 }
 
-/// Loads `inputs` changed files from a seed on. With `clocks`, one that takes too long is a failure.
+/// Loads `inputs` changed files from a seed on. With `clocks`, one that takes too long is a
+/// failure.
 ///
 /// # Errors
 /// The first file at which the loader panics or exceeds a bound, with its seed.

@@ -69,8 +69,8 @@ impl Image {
 /// alpha is 1; grey is red, green and blue alike.
 ///
 /// # Errors
-/// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS), or
-/// is too short for the size that it says.
+/// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS),
+/// or is too short for the size that it says.
 pub fn read_image(path: &Path) -> Result<Image, ImageError> {
     read_image_as(path, ColorSpace::Srgb)
 }

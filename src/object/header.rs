@@ -323,8 +323,8 @@ fn shader(to: &mut Header, name: &str, program: &Program) {
     );
 }
 
-/// The functions that evaluate the shader: of globals of a type of `bytes` bytes, and outputs of one
-/// of `words` words, with their derivatives or without.
+/// The functions that evaluate the shader: of globals of a type of `bytes` bytes, and outputs of
+/// one of `words` words, with their derivatives or without.
 fn functions(
     to: &mut Header,
     name: &str,

@@ -43,8 +43,8 @@ impl Program {
     }
 
     /// Whether its outputs have derivatives to be read: whether it was compiled with
-    /// [`output_derivatives`](crate::Options::output_derivatives). Those of expressions and observed
-    /// programs always are.
+    /// [`output_derivatives`](crate::Options::output_derivatives). Those of expressions and
+    /// observed programs always are.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Options, Program, Sources};

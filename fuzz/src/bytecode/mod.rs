@@ -1,8 +1,8 @@
 //! Mutants of bytecode files: loading one ends within bounds of time and memory, in a refusal or a
 //! program that runs.
 //!
-//! A mutant is a function of its seed. Time is that of the processor, for the loading thread, and so
-//! is memory: mutants are loaded on all processors at once.
+//! A mutant is a function of its seed. Time is that of the processor, for the loading thread, and
+//! so is memory: mutants are loaded on all processors at once.
 
 pub mod limit_files;
 pub mod mutation;

@@ -10,8 +10,8 @@ use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
 use crate::verify;
 
-/// Keeps the first request of each place, since passes make equal samples one, and messages with the
-/// number of requests before; answers with something of the coordinates.
+/// Keeps the first request of each place, since passes make equal samples one, and messages with
+/// the number of requests before; answers with something of the coordinates.
 #[derive(Default)]
 struct Recorder<F>(Vec<SampleRequest<F>>, Vec<(usize, MessageId, Vec<u32>)>);
 

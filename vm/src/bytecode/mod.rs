@@ -246,14 +246,14 @@ impl Bytecode {
         &self.output_lanes
     }
 
-    /// Whether the outputs have derivatives for the host. Where one lacks a lane, that derivative is
-    /// then zero; otherwise it was not computed.
+    /// Whether the outputs have derivatives for the host. Where one lacks a lane, that derivative
+    /// is then zero; otherwise it was not computed.
     pub fn output_derivatives(&self) -> bool {
         self.output_derivatives
     }
 
-    /// The same program for a host that reads the derivatives of the outputs. Lowering finds that by
-    /// their lanes, which none has where all derivatives are zero.
+    /// The same program for a host that reads the derivatives of the outputs. Lowering finds that
+    /// by their lanes, which none has where all derivatives are zero.
     pub fn with_output_derivatives(mut self) -> Bytecode {
         self.output_derivatives = true;
         self

@@ -264,8 +264,8 @@ fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
 }
 
 /// How much of what `of` says can be rounding: what it changes by when every global moves by a few
-/// units in the last place, and when every operation errs ([`Noisy`]). Infinite if errors always lead
-/// to another path.
+/// units in the last place, and when every operation errs ([`Noisy`]). Infinite if errors always
+/// lead to another path.
 fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> f64 {
     let value = of(&here.values);
     let mut most = 0.0;

@@ -48,8 +48,8 @@ const OUTPUTS: PassOptions = PassOptions {
 };
 
 /// A module with these functions; the shader is `main`. Globals are `g` and `h`, floats, and `i`,
-/// an int; the texture is `wood`, the message `done`. Inputs and outputs follow from `main`, names are the words after
-/// `$`.
+/// an int; the texture is `wood`, the message `done`. Inputs and outputs follow from `main`, names
+/// are the words after `$`.
 fn module(functions: &str) -> Module {
     let main = functions.split("fn main(").nth(1).expect("a shader");
     let (params, rest) = main.split_once(')').expect("its parameters");

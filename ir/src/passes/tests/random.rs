@@ -14,8 +14,9 @@ use std::cell::Cell;
 const MODULES: u64 = 1_000;
 const POINTS: u64 = 3;
 
-/// A host whose texels depend on the place, and which records the first request of each place, since
-/// passes make equal samples one, and the words of messages after the number of requests before each.
+/// A host whose texels depend on the place, and which records the first request of each place,
+/// since passes make equal samples one, and the words of messages after the number of requests
+/// before each.
 #[derive(Default)]
 pub(super) struct Recorder(Vec<SampleRequest>, Vec<u32>);
 

@@ -154,9 +154,9 @@ impl<S: TexelSource + ?Sized> Texels for S {
 
 /// Looks a texture up: the level by a rule, the texels by a filter.
 ///
-/// `wrap` is the mode of both axes, or of each. `bias` is added to the level. `random`, in [0, 1), is for random rules and filters; a single
-/// number serves for both. Partials that are not finite are replaced
-/// ([`sanitised`](DFootprint::sanitised)); a position that is not finite is zero.
+/// `wrap` is the mode of both axes, or of each. `bias` is added to the level. `random`, in [0, 1),
+/// is for random rules and filters; a single number serves for both. Partials that are not finite
+/// are replaced ([`sanitised`](DFootprint::sanitised)); a position that is not finite is zero.
 ///
 /// # Errors
 /// If a tile is not in memory.
