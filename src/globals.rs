@@ -7,6 +7,7 @@
 use crate::access::{AccessError, Fingerprint, GlobalSlot, Named, Slot, find, find_typed};
 use crate::dual::Dual;
 use crate::value::{HostValue, ValueView};
+use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::Global;
 use adumbra_ir::{Type, heap_of};
@@ -86,6 +87,8 @@ pub enum LayoutError {
     /// A global cannot be of that type: only bool, int, uint, float, and vectors and matrices of 2
     /// to 4 can.
     Type(String),
+    /// It has [`MAX_GLOBALS`] already.
+    TooMany,
 }
 
 impl fmt::Display for LayoutError {
@@ -96,6 +99,7 @@ impl fmt::Display for LayoutError {
                 f,
                 "a global cannot be of type `{ty}`: only bool, int, uint, float, and vectors and matrices of 2 to 4 can"
             ),
+            LayoutError::TooMany => write!(f, "a layout has at most {MAX_GLOBALS} globals"),
         }
     }
 }
@@ -180,8 +184,9 @@ impl GlobalsLayout {
     /// Adds a member after the others.
     ///
     /// # Errors
-    /// If the name is taken, or values of that type cannot be globals: arrays, structs, closures,
-    /// resources, vectors and matrices of another size than 2 to 4.
+    /// If the name is taken, there are as many globals as there may be, or values of that type
+    /// cannot be globals: arrays, structs, closures, resources, vectors and matrices of another
+    /// size than 2 to 4.
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
@@ -191,7 +196,7 @@ impl GlobalsLayout {
         Ok(self)
     }
 
-    /// The layout of a program's globals, of which there may be millions.
+    /// The layout of a program's globals.
     pub(crate) fn of_program(globals: &[Global]) -> Result<GlobalsLayout, LayoutError> {
         let mut layout = GlobalsLayout::new();
         let mut names = HashSet::with_capacity(globals.len());
@@ -214,6 +219,9 @@ impl GlobalsLayout {
         };
         if !allowed {
             return Err(LayoutError::Type(ty.to_string()));
+        }
+        if self.members.len() >= MAX_GLOBALS {
+            return Err(LayoutError::TooMany);
         }
         self.of = None;
         let start = self.words;
@@ -440,12 +448,21 @@ mod tests {
     }
 
     #[test]
-    fn invalid_global_types_are_refused() {
+    fn globals_that_cannot_be_are_refused() {
         let layout = GlobalsLayout::hit();
         assert_eq!(
             layout.clone().with("uvw", Type::FLOAT),
             Err(LayoutError::Duplicate("uvw".to_owned()))
         );
+        let many: Vec<_> = (0..=MAX_GLOBALS)
+            .map(|at| Global {
+                name: at.to_string(),
+                ty: Type::FLOAT,
+            })
+            .collect();
+        assert!(GlobalsLayout::of_program(&many[1..]).is_ok());
+        let refused = GlobalsLayout::of_program(&many);
+        assert_eq!(refused, Err(LayoutError::TooMany));
         let array = Type::Array(Arc::new(Type::FLOAT), 2);
         assert_eq!(
             layout.clone().with("w", array),

@@ -93,11 +93,12 @@ pub unsafe extern "C" fn adumbra_layout_add(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (borrow(arg!(layout))?, read_name(arg!(name))?) };
+        let (handle, name) = unsafe { (borrow(arg!(layout))?, read_name(arg!(name))?) };
         let ty = type_from_number(arg!(r#type))?;
-        let mut layout = lock_blocking(layout)?;
-        *layout = layout.clone().with(name, ty).map_err(|error| match error {
+        let mut locked = lock_blocking(handle)?;
+        *locked = locked.clone().with(name, ty).map_err(|error| match error {
             LayoutError::Duplicate(_) => arg!(name).unfit(AdumbraStatus::Duplicate, error),
+            LayoutError::TooMany => arg!(layout).unfit(AdumbraStatus::Size, error),
             LayoutError::Type(_) => arg!(r#type).unfit(AdumbraStatus::WrongType, error),
         })?;
         Ok(())

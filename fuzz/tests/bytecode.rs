@@ -34,6 +34,15 @@ fn longest_files_are_loaded_within_bounds() {
 }
 
 #[test]
+fn file_of_too_many_globals_is_refused() {
+    let load = |len| Program::from_bytecode(&LIMIT_FILES[0].of_len(len));
+    let accepted = load(900_000).expect("few enough");
+    assert!(accepted.globals().members().len() > 55_000);
+    let refused = load(1_000_000).expect_err("too many").message;
+    assert!(refused.contains("more than 65536 globals"), "{refused}");
+}
+
+#[test]
 fn longer_file_is_refused_at_once() {
     let mut file = LIMIT_FILES[0].of_len(1_000);
     file.resize(MAX_FILE_BYTES + 1, 0);

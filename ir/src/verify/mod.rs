@@ -31,7 +31,7 @@
 //!     outputs; it has no array parameters; an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most
 //!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep; globals have neither
-//!     arrays nor closures. The formats of messages fit their types.
+//!     arrays nor closures, and there are at most [`MAX_GLOBALS`]. The formats of messages fit their types.
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
 //!     read shadows, texture samples and results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the
@@ -175,6 +175,10 @@ impl Report {
 /// Checks the tables and the shader's signature.
 fn interface(module: &Module, report: &mut Report) -> TableScalars {
     let mut interface = TableScalars::default();
+    let globals = module.globals.len();
+    report.require(globals <= MAX_GLOBALS, Rule::Type, || {
+        format!("there are {globals} globals, more than {MAX_GLOBALS}")
+    });
     for global in &module.globals {
         let types = scalars(&global.ty, report);
         let flat = types.is_empty()

@@ -12,7 +12,7 @@ use super::instruction::{BytecodeInstruction, Opcode, OperandRole};
 use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface, TOO_LARGE};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
-use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use adumbra_ir::limits::{MAX_GLOBALS, MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
@@ -33,9 +33,13 @@ const HEADER: usize = 16;
 /// Most bytes of a file.
 pub const MAX_FILE_BYTES: usize = 1 << 26;
 
-/// Bytes of memory that what is read may take: elements of lists take up to 24 times as much as in
-/// the file, types up to 16 times.
+/// Bytes of memory that what is read may take: elements of lists take many times as much as in the
+/// file, and types too.
 const MAX_READ_BYTES: usize = 1 << 28;
+
+/// Bytes that an allocator takes for a block beside what is in it. A file of short texts costs time
+/// for its blocks, not memory.
+const BLOCK_OVERHEAD: usize = 32;
 
 /// FNV-1a, 64 bits.
 fn checksum(bytes: &[u8]) -> u64 {
@@ -243,7 +247,7 @@ impl Stream for Reader<'_> {
 
     fn text(&mut self, text: &mut String) -> Done {
         let len = self.len()?;
-        self.take(len)?;
+        self.take(if len == 0 { 0 } else { BLOCK_OVERHEAD + len })?;
         let (bytes, rest) = self.bytes.split_at(len);
         self.bytes = rest;
         *text = String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8")?;
@@ -261,7 +265,9 @@ impl Stream for Reader<'_> {
         blank: &T,
         mut each: impl FnMut(&mut Self, &mut T) -> Done,
     ) -> Done {
-        for _ in 0..self.len()? {
+        let len = self.len()?;
+        self.take(if len == 0 { 0 } else { BLOCK_OVERHEAD })?;
+        for _ in 0..len {
             self.take(size_of::<T>())?;
             let mut item = blank.clone();
             each(self, &mut item)?;
@@ -388,6 +394,9 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
         s.text(&mut global.name)?;
         whole_type(s, &mut global.ty)
     })?;
+    if i.globals.len() > MAX_GLOBALS {
+        return Err(format!("it has more than {MAX_GLOBALS} globals"));
+    }
     s.list(&mut i.textures, &Texture::default(), |s, texture| {
         s.text(&mut texture.name)?;
         metadata(s, &mut texture.metadata)?;
@@ -539,7 +548,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
             }
             s.word(&mut len)?;
             let scalars = type_within(s, &mut element, depth)?;
-            s.take(ARC_OVERHEAD + size_of::<Type>())?;
+            s.take(BLOCK_OVERHEAD + ARC_OVERHEAD + size_of::<Type>())?;
             *ty = Type::Array(Arc::new(element), len);
             scalars * u64::from(len)
         }
@@ -558,7 +567,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
                 scalars += type_within(s, ty, depth)?;
                 Ok(())
             })?;
-            s.take(ARC_OVERHEAD + size_of::<StructType>())?;
+            s.take(BLOCK_OVERHEAD + ARC_OVERHEAD + size_of::<StructType>())?;
             *ty = Type::Struct(Arc::new(StructType { name, members }));
             scalars
         }

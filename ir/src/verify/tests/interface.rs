@@ -153,6 +153,18 @@ fn types() {
         breaks(Rule::Type, &with_output(ty));
     }
 
+    let many = |n: usize| {
+        let mut module = body("return");
+        let global = |at: usize| Global {
+            name: at.to_string(),
+            ty: Type::FLOAT,
+        };
+        module.globals = (0..n).map(global).collect();
+        module
+    };
+    sound(&many(MAX_GLOBALS));
+    breaks(Rule::Type, &many(MAX_GLOBALS + 1));
+
     let large = |n: u32| {
         let mut module = body("return");
         let params = vec![Type::Array(Arc::new(Type::FLOAT), n)];
