@@ -394,6 +394,26 @@ impl Expr<'_> {
             _ => None,
         }
     }
+
+    /// The span of `<T>`, with blanks around it, in `f <T> x`: two names before the last operand,
+    /// which make no sense as a comparison. A call with a type as its argument is parsed as that.
+    pub fn type_argument(&self) -> Option<Span> {
+        let ExprKind::Binary(BinaryOp::Greater, left, right) = self.kind else {
+            return None;
+        };
+        let ExprKind::Binary(BinaryOp::Less, name, argument) = left.kind else {
+            return None;
+        };
+        let are_names = matches!(
+            [name.kind, argument.kind],
+            [ExprKind::Name(_), ExprKind::Name(_)]
+        );
+        (are_names && left.bare_ordering().is_some()).then_some(Span {
+            start: name.span.end,
+            end: right.span.start,
+            ..self.span
+        })
+    }
 }
 
 /// The kinds of expression. Operands are evaluated left to right.

@@ -1,4 +1,4 @@
-//! Validates trees: refuses those that are too high, and chained comparisons.
+//! Validates trees: refuses those that are too high, chained comparisons and types as arguments.
 //!
 //! Each tree is walked once, as soon as it is complete and while it is still in the cache.
 //! Recursion ends at [`MAX_TREE_HEIGHT`].
@@ -8,6 +8,7 @@ use crate::ast::{
     Initializer, InitializerKind, Item, ItemKind, ReplEntry, Stmt, StmtKind, TypeExpr,
 };
 use crate::limits::{MAX_DIAGNOSTICS, MAX_TREE_HEIGHT};
+use crate::syntax_error::generics_diagnostic;
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// The errors in the shape of trees.
@@ -253,7 +254,11 @@ impl<'s> AstValidator<'s> {
     fn chain(&mut self, last: &Expr) {
         let mut left = last;
         while let ExprKind::Binary(op, a, b) = left.kind {
-            if op.is_ordering() {
+            if let Some(argument) = left.type_argument()
+                && self.text_of(b.span).starts_with('(')
+            {
+                self.report(generics_diagnostic(self.trimmed(argument)));
+            } else if op.is_ordering() {
                 self.ordering(a, b);
             }
             self.expr(b);
@@ -269,7 +274,7 @@ impl<'s> AstValidator<'s> {
             return;
         };
         let whole = lhs.span.to(rhs.span);
-        let text = |span: Span| &self.text[span.start as usize..span.end as usize];
+        let text = |span| self.text_of(span);
         let help = format!(
             "to test both, write `{} && {}`; if this is meant, put parentheses around `{}`",
             text(lhs.span),
@@ -293,6 +298,20 @@ impl<'s> AstValidator<'s> {
             .label(lhs.span, "this is already true or false")
             .help(help),
         );
+    }
+
+    fn text_of(&self, span: Span) -> &'s str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    /// A span without the blanks at its ends.
+    fn trimmed(&self, span: Span) -> Span {
+        let text = self.text_of(span);
+        Span {
+            start: span.end - text.trim_start().len() as u32,
+            end: span.start + text.trim_end().len() as u32,
+            ..span
+        }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -11,6 +11,8 @@ mod foreign_syntax;
 pub(crate) mod misspelt_keyword;
 mod surroundings;
 
+pub(crate) use foreign_syntax::generics_diagnostic;
+
 use crate::grammar::{
     ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, ParseError, STATEMENT_KEYWORDS,
     UNARY_OPERATORS,

@@ -146,12 +146,18 @@ impl<'a> TypeChecker<'a, '_> {
     /// number. `last` is the last of them.
     pub(super) fn operator_chain(&mut self, last: &ast::Expr<'a>) -> TypedExpr<'a> {
         let (mut left, mut waiting) = (last, SmallVec::<[_; 4]>::new());
-        while let ast::ExprKind::Binary(op, a, b) = left.kind {
+        while let ast::ExprKind::Binary(op, a, b) = left.kind
+            && left.type_argument().is_none()
+        {
             waiting.push((op, a, b, left.span));
             left = a;
         }
         let mut steps = BumpVec::new_in(self.arena);
-        let mut value = self.expr(left);
+        let mut value = match left.type_argument() {
+            // The validation of the tree reported it; types are no values to be looked up.
+            Some(span) => TypedExpr::error(span),
+            None => self.expr(left),
+        };
         for (count, (op, a, b, span)) in (1..).zip(waiting.into_iter().rev()) {
             value = self.binary(op, a, value, b, span);
             if count % MAX_CHAIN_OPERATORS == 0 {

@@ -199,12 +199,15 @@ fn generics(case: &Case) -> Option<Diagnostic> {
         true => case.span(),
         false => case.tokens.span(case.at - 2).to(case.span()),
     };
-    report(
-        span,
-        "generics do not exist yet",
-        "types are no arguments",
-        "write one overload or struct for each type, and call it without `<…>`",
-    )
+    Some(generics_diagnostic(span))
+}
+
+/// Types as arguments, in `sq<float>`.
+pub(crate) fn generics_diagnostic(span: Span) -> Diagnostic {
+    let message = "generics do not exist yet";
+    Diagnostic::new(Code::SyntaxError, span, message)
+        .here("types are no arguments")
+        .help("write one overload or struct for each type, and call it without `<…>`")
 }
 
 /// A misspelt keyword at the start of the statement.
