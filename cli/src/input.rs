@@ -92,13 +92,13 @@ pub fn check_source_count(count: usize) -> CliResult {
 /// The bytes as a source, without a byte order mark at its beginning.
 ///
 /// # Errors
-/// A diagnostic at the first byte that is not UTF-8.
+/// A diagnostic at the first byte that is not UTF-8, or of a listing that `emit` printed.
 pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> {
     let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
     };
-    String::from_utf8(bytes).map(without_mark).map_err(|error| {
+    let text = String::from_utf8(bytes).map(without_mark).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let byte = error.as_bytes()[at];
         let start = at.min(u32::MAX as usize) as u32;
@@ -114,5 +114,29 @@ pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> 
             sources: Sources::new(name, before),
             diagnostics: vec![diagnostic],
         }
-    })
+    })?;
+    match emitted_listing(&text) {
+        Some(diagnostic) => Err(Diagnostics {
+            sources: Sources::new(name, text),
+            diagnostics: vec![diagnostic],
+        }),
+        None => Ok(text),
+    }
+}
+
+/// The error of a text that `emit` printed for reading, and somebody saved for running.
+fn emitted_listing(text: &str) -> Option<Diagnostic> {
+    let line = text.lines().next()?;
+    let (stage, help) = if line.starts_with("; ") && line.contains(" instructions, ") {
+        let help = "`adumbra emit --stage bytecode FILE -o OUT.adub` writes bytecode that runs";
+        ("bytecode", help)
+    } else if line.starts_with("adumbra ir ") {
+        ("intermediate representation", "give the shader's source")
+    } else {
+        return None;
+    };
+    let message = format!("this is a listing of {stage}, which is to be read by people");
+    let span = Span::new(FileId::MAIN, 0, line.len() as u32);
+    let diagnostic = Diagnostic::new(Code::SyntaxError, span, message);
+    Some(diagnostic.here("no source begins so").help(help))
 }

@@ -131,6 +131,19 @@ fn bytecode_is_written_and_run_again() {
 }
 
 #[test]
+fn listings_are_no_sources() {
+    let file = scratch("listed.adu", "shader s(out float o) { o = 1.0; }");
+    for (stage, wanted) in [("bytecode", "-o OUT.adub"), ("ir", "the shader's source")] {
+        let listing = adumbra(["emit", &file, "--stage", stage]).stdout;
+        let saved = scratch("listing.adub", listing);
+        let ran = adumbra(["run", &saved]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains("this is a listing of"), "{ran:?}");
+        assert!(ran.stderr.contains(wanted), "{ran:?}");
+    }
+}
+
+#[test]
 fn stats_report_times_and_sizes() {
     let file = example("eval_practical.adu");
     let ran = adumbra(["run", &file, "--json", "--stats"].into_iter().chain(SEEDS));
