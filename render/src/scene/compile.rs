@@ -229,6 +229,17 @@ fn set_path(instance: &mut Instance, path: &str, ty: &Type, value: &Value) -> Re
     set.map_err(|error| error.to_string())
 }
 
+/// The compiler's warnings about a material, as it would print them, if there are any.
+pub(super) fn compile_warning(file: &Path, item: &str, program: &Program) -> Option<String> {
+    let report = Diagnostics {
+        sources: program.sources()?.clone(),
+        diagnostics: program.warnings().to_vec(),
+    };
+    let place = SceneError::item(file, item, "warnings of the compiler");
+    let report = report.to_string();
+    (!program.warnings().is_empty()).then(|| format!("{place}\n{}", report.trim_end()))
+}
+
 /// What the compiler reports, at a place of a scene.
 pub(super) fn compile_error(file: &Path, item: &str, diagnostics: &Diagnostics) -> SceneError {
     let report = diagnostics.to_string();

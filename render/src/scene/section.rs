@@ -1,7 +1,7 @@
 //! The sections of a scene file that need no other section.
 
 use super::builder::{Builder, check_light};
-use super::compile::{compile_error, set_input};
+use super::compile::{compile_error, compile_warning, set_input};
 use super::error::{SceneError, guarded};
 use super::file::{
     EnvironmentSection, LightSection, MeshSection, ShaderSection, StandardSection, TextureSection,
@@ -64,8 +64,9 @@ pub(super) fn standard(
     })
 }
 
+/// The shader of a material with its inputs set. The compiler's warnings join those of the scene.
 pub(super) fn shader_instance(
-    builder: &Builder<'_>,
+    builder: &mut Builder<'_>,
     path: &Path,
     item: &str,
     section: &ShaderSection,
@@ -73,6 +74,8 @@ pub(super) fn shader_instance(
 ) -> Result<Instance, SceneError> {
     let compiled = (builder.compiler).compile_file(folder(path), &section.file, is_group);
     let program = compiled.map_err(|error| compile_error(path, item, &error))?;
+    let warnings = compile_warning(path, item, &program);
+    builder.warnings.extend(warnings);
     let mut instance = Instance::new(&program);
     for (name, value) in &section.inputs.0 {
         set_input(&mut instance, name, value)
