@@ -188,12 +188,29 @@ impl GlobalsLayout {
     /// cannot be globals: arrays, structs, closures, resources, vectors and matrices of another
     /// size than 2 to 4.
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
+        self.add(name, ty)?;
+        Ok(self)
+    }
+
+    /// Adds a member after the others, as [`with`](GlobalsLayout::with) does.
+    ///
+    /// ```
+    /// use adumbra::{GlobalsLayout, Type};
+    /// let mut layout = GlobalsLayout::hit();
+    /// layout.add("time", Type::FLOAT)?;
+    /// assert!(layout.add("time", Type::FLOAT).is_err());
+    /// assert_eq!(layout.members().len(), 7);
+    /// # Ok::<(), adumbra::globals::LayoutError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for `with`; the layout stays as it was.
+    pub fn add(&mut self, name: impl Into<String>, ty: Type) -> Result<(), LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
             return Err(LayoutError::Duplicate(name));
         }
-        self.push(name, ty)?;
-        Ok(self)
+        self.push(name, ty)
     }
 
     /// The layout of a program's globals.

@@ -96,7 +96,7 @@ pub unsafe extern "C" fn adumbra_layout_add(
         let (handle, name) = unsafe { (borrow(arg!(layout))?, read_name(arg!(name))?) };
         let ty = type_from_number(arg!(r#type))?;
         let mut locked = lock_blocking(handle)?;
-        *locked = locked.clone().with(name, ty).map_err(|error| match error {
+        locked.add(name, ty).map_err(|error| match error {
             LayoutError::Duplicate(_) => arg!(name).unfit(AdumbraStatus::Duplicate, error),
             LayoutError::TooMany => arg!(layout).unfit(AdumbraStatus::Size, error),
             LayoutError::Type(_) => arg!(r#type).unfit(AdumbraStatus::WrongType, error),

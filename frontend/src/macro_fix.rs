@@ -196,13 +196,33 @@ fn has_error(diagnostics: &[Diagnostic]) -> bool {
 /// A directive without its comments and line breaks.
 pub(crate) fn without_comment(text: &str) -> String {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    let end = text.find("//").into_iter().chain(text.find("/*")).min();
-    text[..end.unwrap_or(text.len())].trim().to_owned()
+    let mut in_string = false;
+    let begins_comment = |&(at, c): &(usize, char)| {
+        in_string ^= c == '"';
+        !in_string && (text[at..].starts_with("//") || text[at..].starts_with("/*"))
+    };
+    let end = text.char_indices().find(begins_comment);
+    text[..end.map_or(text.len(), |(at, _)| at)]
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_begin_outside_of_strings() {
+        let cases = [
+            ("1 // one", "1"),
+            ("1 /* one */", "1"),
+            ("\"a//b\" // c", "\"a//b\""),
+            ("a \\\n b", "a   b"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(without_comment(text), expected);
+        }
+    }
 
     fn help(after: &str) -> String {
         MacroFixes::default().help(after)

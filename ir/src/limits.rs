@@ -10,7 +10,7 @@ pub const MAX_TAPES: u32 = 8;
 /// Fields of one record.
 pub const MAX_RECORD_FIELDS: usize = 1 << 12;
 /// Globals of a module: each costs a name, a type and its words at every point.
-pub const MAX_GLOBALS: usize = 1 << 16;
+pub const MAX_GLOBALS: usize = 1 << 14;
 /// Scalars of one type of a global, an input, an output or a closure's parameter.
 pub const MAX_TYPE_SCALARS: u64 = 1 << 16;
 /// Structs and arrays within each other in one type, the scalar or vector innermost included.

@@ -1,6 +1,7 @@
 //! Types of IR values, and of the host's interface.
 
 pub use adumbra_ops::types::{Direction, Lanes, Scalar};
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,14 +61,32 @@ impl Type {
 
     /// The type of each scalar, in order.
     pub fn for_each_scalar(&self, f: &mut impl FnMut(Scalar)) {
+        let mut scalars = SmallVec::new();
+        self.append_scalars(&mut scalars);
+        scalars.into_iter().for_each(f);
+    }
+
+    /// Appends the type of each scalar. The element of an array is walked once, however many there
+    /// are, so the work is that of the type as written and of the scalars.
+    fn append_scalars(&self, to: &mut SmallVec<[Scalar; 16]>) {
         match self {
-            Type::Scalar(s) => f(*s),
-            Type::Vector(n) => (0..*n).for_each(|_| f(Scalar::F32)),
-            Type::Matrix(n) => (0..*n * *n).for_each(|_| f(Scalar::F32)),
-            // An array of what has no scalars may be long.
-            Type::Array(element, _) if element.scalar_count() == 0 => {}
-            Type::Array(element, n) => (0..*n).for_each(|_| element.for_each_scalar(f)),
-            Type::Struct(s) => s.members.iter().for_each(|(_, t)| t.for_each_scalar(f)),
+            Type::Scalar(scalar) => to.push(*scalar),
+            Type::Vector(n) => to.resize(to.len() + usize::from(*n), Scalar::F32),
+            Type::Matrix(n) => {
+                let n = usize::from(*n);
+                to.resize(to.len() + n * n, Scalar::F32);
+            }
+            Type::Array(_, 0) => {}
+            Type::Array(element, n) => {
+                let start = to.len();
+                element.append_scalars(to);
+                let of_element = to.len() - start;
+                to.reserve(of_element * (*n as usize - 1));
+                for at in start..start + of_element * (*n as usize - 1) {
+                    to.push(to[at]);
+                }
+            }
+            Type::Struct(s) => s.members.iter().for_each(|(_, t)| t.append_scalars(to)),
         }
     }
 }

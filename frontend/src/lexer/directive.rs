@@ -68,8 +68,9 @@ impl<'s> Directive<'s> {
 
     /// Whether it defines `name` as nothing, or as 1.
     fn marks(&self, name: &str) -> bool {
-        let value = self.rest.strip_prefix(name).map(without_comment);
-        self.word == "define" && matches!(value.as_deref(), Some("" | "1"))
+        let (defined, value) = self.rest.split_at(word_len(self.rest.as_bytes()));
+        let is_mark = matches!(&*without_comment(value), "" | "1");
+        self.word == "define" && defined == name && is_mark
     }
 
     /// The change of the number of open conditions.

@@ -189,7 +189,8 @@ fn hexadecimal_float(bytes: &[u8]) -> Option<Literal> {
         .take(whole + usize::from(fraction > 0) + fraction)
         .filter_map(|&digit| char::from(digit).to_digit(16))
         .fold(0.0, |value, digit| value * 16.0 + f64::from(digit));
-    // A power of 2, so that the product is exact.
+    // Up to 13 digits are exact. More may round twice: the literal is refused, and the number is
+    // for the help alone.
     let exponent = exponent.saturating_sub(4 * fraction as i32);
     let value = (value * 2f64.powi(exponent)) as f32;
     let len = end + word_len(&bytes[end..]);

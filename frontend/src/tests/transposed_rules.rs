@@ -1,7 +1,7 @@
 //! Tests of custom forward derivatives that are transposed, and of derivatives that need themselves.
 
 use super::*;
-use adumbra_ir::passes::differentiate;
+use adumbra_ir::passes::{MAX_LINEAR_SETS, MAX_ZERO_SETS, differentiate};
 
 /// A program that transposes the derivative `g` of `f`, which has this body and these functions
 /// before it.
@@ -162,8 +162,82 @@ fn zero_terms_of_rules_are_linear() {
     };
     assert_eq!(chain(adumbra_ir::passes::MAX_ZERO_CALLS), Ok(2.0));
     assert!(chain(adumbra_ir::passes::MAX_ZERO_CALLS + 1).is_err());
+    // Nor for more sets of arguments than the limit: the last of them are 0 for nobody.
+    let sets = |count: usize| {
+        let params: Vec<String> = (0..5).map(|at| format!("float d{at}")).collect();
+        let mut text = format!(
+            "float h({}, int n) {{ float r = d0 + d1 + d2 + d3 + d4; for (int i = 0; i < n; i++) r = r * 2; return r; }}",
+            params.join(", ")
+        );
+        text += &format!("float g({}, int n) {{ return ", params.join(", "));
+        let calls = (1..=count).map(|set| {
+            let args = (0..5).map(|at| match set >> at & 1 {
+                0 => format!("d{at}, "),
+                _ => "0.0, ".to_owned(),
+            });
+            format!("h({}n)", args.collect::<String>())
+        });
+        text += &format!("{}; }}", calls.collect::<Vec<_>>().join(" + "));
+        gradient(
+            &text,
+            "return diffPair(x.p, g(x.d, x.d, x.d, x.d, x.d, n));",
+        )
+        .is_ok()
+    };
+    assert!(sets(MAX_ZERO_SETS));
+    assert!(!sets(31), "the last call passes nothing but 0");
     // Around a cycle of calls nothing is known to be 0.
     assert!(gradient(functions, "return diffPair(x.p, deep(0.0, n) + x.d);").is_err());
+}
+
+/// Functions of 20 parameters that call one another 20 deep, with another parameter 0 in each call:
+/// the last one is called with 2^20 sets of arguments.
+#[test]
+fn sets_of_zeros_take_no_power_of_their_parameters() {
+    let names: Vec<String> = (0..20).map(|at| format!("d{at}")).collect();
+    let params: Vec<String> = names.iter().map(|name| format!("float {name}")).collect();
+    let params = params.join(", ");
+    let mut text = format!("float t20({params}) {{ return {}; }}", names.join(" + "));
+    for level in (0..20).rev() {
+        let with_zero = |at: usize| {
+            let mut args = names.clone();
+            args[at] = format!("0.0 * d{at}");
+            format!("t{}({})", level + 1, args.join(", "))
+        };
+        let calls: Vec<String> = (0..20).map(with_zero).collect();
+        text += &format!(
+            "float t{level}({params}) {{ return {}; }}",
+            calls.join(" + ")
+        );
+    }
+    let tangents = vec!["x.d"; 20].join(", ");
+    let body = format!("return diffPair(x.p, t0({tangents}));");
+    let mut module = module(&program(&text, &body));
+    let refused = differentiate(&mut module).expect_err("it has 20^20 calls");
+    assert_eq!(refused.code, Code::DerivedCodeTooLarge);
+}
+
+#[test]
+fn sets_of_tangents_are_bounded() {
+    let params: Vec<String> = (0..9).map(|at| format!("float u{at}")).collect();
+    let params = params.join(", ");
+    let with_sets = |count: usize| {
+        let calls = (0..count).map(|set| {
+            let args = (0..9).map(|at| match set >> at & 1 {
+                0 => ", 1.0",
+                _ => ", d",
+            });
+            format!("h1(d{})", args.collect::<String>())
+        });
+        let calls = calls.collect::<Vec<_>>().join(" + ");
+        let text = format!(
+            "float h1(float d, {params}) {{ float r = d; for (int i = 0; i < 3; i++) r = 2 * r; return r; }}
+             float sum(float d) {{ return {calls}; }}"
+        );
+        gradient(&text, "return diffPair(x.p, sum(x.d));").is_ok()
+    };
+    assert!(with_sets(MAX_LINEAR_SETS));
+    assert!(!with_sets(MAX_LINEAR_SETS + 1));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub const LIMIT_FILES: [LimitFile; 8] = [
         section: -11,
         together: 1,
         write: |at, to| {
-            // As many as there may be: longer names leave no place for more.
+            // Names as short as so many different ones can be.
             let name = (0..12).map(|digit| b'a' + (at >> (2 * digit)) as u8 % 4);
             to.push(12);
             to.extend(name);

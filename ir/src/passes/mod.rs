@@ -46,7 +46,8 @@ mod tests;
 pub use dataflow::MAX_FIXPOINT_ROUNDS;
 pub use differentiate::{
     KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,
-    MAX_KEPT_RESULTS, MAX_ORDER, MAX_ZERO_CALLS, no_forward_rule, shadow_in_backward,
+    MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS, no_forward_rule,
+    shadow_in_backward,
 };
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_gradients::{

@@ -13,6 +13,7 @@ use crate::geometry::Mesh;
 use crate::texture::Wrap;
 use glam::{DAffine3, Vec2, Vec3};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use tobj::{LoadError, LoadOptions};
@@ -73,6 +74,12 @@ fn line_error(path: &Path, (line, why): LineError) -> SceneError {
     SceneError::new(path, ScenePlace::Line(line, 1), why)
 }
 
+/// Libraries of materials that a file names; one that is named again is read once.
+const MAX_LIBRARIES: usize = 256;
+
+/// Materials of all libraries of a file.
+const MAX_MATERIALS: usize = 1 << 16;
+
 /// The models of a file, and its materials with the files that have them.
 type ObjContent = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
 
@@ -84,15 +91,32 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
     let folder = path.parent().unwrap_or(Path::new(""));
     let failed: RefCell<Option<SceneError>> = RefCell::new(None);
     let files: RefCell<Vec<PathBuf>> = RefCell::new(Vec::new());
+    let libraries: RefCell<HashSet<PathBuf>> = RefCell::new(HashSet::new());
     let loaded = tobj::load_obj_buf(&mut lines, &OPTIONS, |name| {
         let file = folder.join(name);
+        let mut libraries = libraries.borrow_mut();
+        if libraries.contains(&file) {
+            return Ok((Vec::new(), Default::default()));
+        }
+        libraries.insert(file.clone());
+        let materials = files.borrow().len();
         let result = match read_bytes(&file) {
+            _ if libraries.len() > MAX_LIBRARIES => {
+                let why = format!("it names more than {MAX_LIBRARIES} libraries of materials");
+                Err(SceneError::file(path, why))
+            }
             Err(why) => Err(SceneError::file(&file, why)),
             Ok(bytes) => guarded(&file, || {
                 check_mtl(&bytes).map_err(|wrong| line_error(&file, wrong))?;
                 let mut lines = Lines::new(&bytes);
                 let loaded = tobj::load_mtl_buf(&mut lines);
-                loaded.map_err(|error| SceneError::new(&file, place(&lines), error))
+                let loaded =
+                    loaded.map_err(|error| SceneError::new(&file, place(&lines), error))?;
+                if materials + loaded.0.len() > MAX_MATERIALS {
+                    let why = format!("there are more than {MAX_MATERIALS} materials");
+                    return Err(SceneError::file(&file, why));
+                }
+                Ok(loaded)
             }),
         };
         result

@@ -6,7 +6,7 @@
 //! a tangent if one reaches it by any instruction, also by those that pass no derivative.
 
 use super::linear::{Linear, linear};
-use super::zeros::{ZeroSlots, Zeros};
+use super::zeros::{MAX_ZERO_SETS, ZeroSlots, Zeros};
 use super::{Differentiator, Loss};
 use crate::calls::{CallGraph, callees};
 use crate::module::*;
@@ -15,7 +15,11 @@ use crate::passes::shadow_flow::{array_node, result_node};
 use crate::span::Span;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// For how many sets of arguments that depend on a tangent, or are 0, a function is checked; one
+/// that is called with more counts as nonlinear.
+pub const MAX_LINEAR_SETS: usize = 256;
 
 impl Differentiator<'_> {
     /// Checks that a function is linear in what is active of its parameters.
@@ -38,11 +42,25 @@ impl Differentiator<'_> {
         self.complete_reached(id)?;
         let graph = CallGraph::of(self.module, vec![id]);
         let summaries = summarise(self.module, &graph, &mut DependenceAnalysis(self.module));
-        while let Some((id, activity, given_zeros)) = open.pop() {
+        let mut sets = FxHashMap::default();
+        while let Some((id, activity, mut given_zeros)) = open.pop() {
+            let set: &mut usize = sets.entry(id).or_default();
+            *set += 1;
+            if *set > MAX_ZERO_SETS {
+                given_zeros.fill(false);
+            }
+            let is_beyond = *set > MAX_LINEAR_SETS;
             if !(self.linear).insert((id, activity.clone(), given_zeros.clone())) {
                 continue;
             }
             let function = self.function(id).clone();
+            let not_linear = |span| Loss::NotLinear {
+                name: name.to_owned(),
+                span,
+            };
+            if is_beyond {
+                return Err(not_linear(function.span));
+            }
             let linear = linear(self, &function, &activity, tape)?;
             let joins = Joins::new(&linear.function);
             let zeros = Zeros::new(self.module).of(&linear.function, &joins, &given_zeros);
@@ -54,10 +72,6 @@ impl Differentiator<'_> {
                 zeros,
                 joins,
                 calls: Vec::new(),
-            };
-            let not_linear = |span| Loss::NotLinear {
-                name: name.to_owned(),
-                span,
             };
             if let Some(span) = check.violation() {
                 return Err(not_linear(span));

@@ -49,9 +49,10 @@ mod transpose;
 mod zeros;
 
 pub use choose::KeepReason;
+pub use linearity::MAX_LINEAR_SETS;
 pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
-pub use zeros::MAX_ZERO_CALLS;
+pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
 
 use super::shadow_flow::DerivativeWiring;
 use crate::calls::CallGraph;

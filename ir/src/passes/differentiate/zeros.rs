@@ -3,7 +3,8 @@
 //! A product with 0 counts as 0, as it has no derivative either. The greatest solution is found: a
 //! value that ways join is 0 if all that is joined is, also around a loop. An array is 0 if all that
 //! is ever written to it is. Calls are followed for each set of arguments that are 0, as deep as
-//! [`MAX_ZERO_CALLS`]; beyond, and around a cycle of calls, results are not taken for 0.
+//! [`MAX_ZERO_CALLS`] and for [`MAX_ZERO_SETS`] sets of a function; beyond, and around a cycle of
+//! calls, results are not taken for 0.
 
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, Joins};
@@ -14,6 +15,9 @@ use rustc_hash::FxHashMap;
 
 /// How many calls within each other are followed.
 pub const MAX_ZERO_CALLS: usize = 64;
+
+/// For how many sets of arguments that are 0 a function is followed.
+pub const MAX_ZERO_SETS: usize = 16;
 
 /// What of a function is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +53,9 @@ type Call = (FuncId, Vec<bool>);
 /// The analysis of a module whose functions have their bodies.
 pub(super) struct Zeros<'m> {
     module: &'m Module,
-    /// By call: of the callee's results, then of its array parameters, which are 0 after it.
-    known: FxHashMap<Call, Vec<bool>>,
+    /// By function, for each set of its parameters that are 0: which of its results, then of its
+    /// array parameters, are 0 after it.
+    known: FxHashMap<FuncId, FxHashMap<Vec<bool>, Vec<bool>>>,
     /// The calls that are being followed.
     open: Vec<Call>,
 }
@@ -152,24 +157,29 @@ impl<'m> Zeros<'m> {
     fn outs(&mut self, callee: FuncId, ins: Vec<bool>) -> Vec<bool> {
         let function = self.module.function(callee);
         let arrays = function.array_params().count() as u32;
-        let call = (callee, ins);
-        if let Some(known) = self.known.get(&call) {
+        let known = self.known.entry(callee).or_default();
+        if let Some(known) = known.get(&ins) {
             return known.clone();
         }
-        let is_cut = self.open.len() >= MAX_ZERO_CALLS || self.open.contains(&call);
+        let has_sets = known.len() >= MAX_ZERO_SETS;
+        let call = (callee, ins);
+        let is_cut = has_sets || self.open.len() >= MAX_ZERO_CALLS || self.open.contains(&call);
         // Nothing is known of a body that is not there yet.
         if is_cut || function.recipe.is_some() {
             return vec![false; function.results.len() + arrays as usize];
         }
         self.open.push(call.clone());
         let slots = self.of(function, &Joins::new(function), &call.1);
-        self.open.pop();
+        let (_, ins) = self.open.pop().expect("it was pushed");
         let results = (0..function.results.len() as u32).map(|k| result_node(function, k));
         let outs = results.map(|node| slots.nodes[node as usize]);
         let outs: Vec<bool> = outs
             .chain((0..arrays).map(|array| slots.array(ArrayId(array))))
             .collect();
-        self.known.insert(call, outs.clone());
+        self.known
+            .entry(callee)
+            .or_default()
+            .insert(ins, outs.clone());
         outs
     }
 }

@@ -58,6 +58,15 @@ fn code_of_which_all_counts_has_ordinary_products() {
         return %4
     }";
     assert_eq!(strong_products(&gradient_of(&with_main(mixed))), 1);
+    // The square goes into the result once through a selection and once beside it.
+    let chosen = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
+        %2: f32 = mul %0, %0
+        %3: bool = flt %0, %1
+        %4: f32 = select %3, %2, %1
+        %5: f32 = add %4, %2
+        return %5
+    }";
+    assert_eq!(strong_products(&gradient_of(&with_main(chosen))), 0);
     let looped = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
         %2: i32 = const 0
         %3: f32 = loop ^1 (%4: i32 = %2, %5: f32 = %0) {
@@ -78,8 +87,11 @@ fn code_of_which_all_counts_has_ordinary_products() {
     assert_eq!(strong_products(&gradient_of(&with_main(looped))), 0);
 }
 
-/// Programs whose square of log x does not go into the result at (−1, 2), and their gradients there for
-/// a cotangent of 1 each.
+/// Values that are not finite, with x: log, whose partial there is 0, and rcp, whose partial is not.
+const BASES: [(&str, f64); 2] = [("log", -1.0), ("rcp", 0.0)];
+
+/// Programs whose square of such a value does not go into the result where y is 2, and their gradients
+/// there for a cotangent of 1 each.
 const UNTAKEN: &[(&str, &str, [f64; 2])] = &[
     (
         "a selection",
@@ -117,8 +129,8 @@ const UNTAKEN: &[(&str, &str, [f64; 2])] = &[
         [0.0, 1.0],
     ),
     (
-        "the greater",
-        "%5: f32 = max %1, %3
+        "the lesser",
+        "%5: f32 = min %1, %3
         return %5",
         [0.0, 1.0],
     ),
@@ -174,32 +186,39 @@ const UNTAKEN: &[(&str, &str, [f64; 2])] = &[
 #[test]
 fn gradients_of_what_is_not_taken_are_zero() {
     for (name, body, gradient) in UNTAKEN {
-        let f = format!(
-            "fn f(%0: f32, %1: f32) -> (f32) ^0 {{
-                %2: f32 = log %0
-                %3: f32 = mul %2, %2
-                %4: bool = flt %0, %1
-                {body}
-            }}
-            fn square(%0: f32) -> (f32) ^0 {{
-                %1: f32 = mul %0, %0
-                return %1
-            }}"
-        );
-        let shader = gradient_of(&with_main(&f));
-        assert_eq!(outputs(&shader, &[-1.0, 2.0, 1.0]), gradient, "{name}");
+        for (base, x) in BASES {
+            let f = format!(
+                "fn f(%0: f32, %1: f32) -> (f32) ^0 {{
+                    %2: f32 = {base} %0
+                    %3: f32 = mul %2, %2
+                    %4: bool = flt %0, %1
+                    {body}
+                }}
+                fn square(%0: f32) -> (f32) ^0 {{
+                    %1: f32 = mul %0, %0
+                    return %1
+                }}"
+            );
+            let shader = gradient_of(&with_main(&f));
+            assert_eq!(
+                outputs(&shader, &[x, 2.0, 1.0]),
+                gradient,
+                "{name} of {base}"
+            );
+        }
     }
 }
 
-/// The first of two results does not need the second, which is NaN.
+/// The first of two results does not need the second, which is infinite.
 #[test]
 fn one_of_several_results_can_be_chosen() {
     let f = "fn f(%0: f32) -> (f32, f32) ^0 {
-        %1: f32 = mul %0, %0
-        %2: f32 = log %0
-        %3: f32 = mul %2, %2
-        return %1, %3
+        %1: f32 = const 3.0
+        %2: f32 = mul %0, %1
+        %3: f32 = rcp %0
+        %4: f32 = mul %3, %3
+        return %2, %4
     }";
     let shader = gradient_of(&with_main(f));
-    assert_eq!(outputs(&shader, &[-3.0, 1.0, 0.0]), [-6.0]);
+    assert_eq!(outputs(&shader, &[0.0, 1.0, 0.0]), [3.0]);
 }

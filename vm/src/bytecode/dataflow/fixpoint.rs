@@ -257,7 +257,7 @@ impl Checker<'_> {
             }
             Opcode::Return => {
                 if walk.function == program.entry as usize {
-                    self.budget.spend(3 * program.output_lanes.len())?;
+                    self.budget.spend(self.transfer.outputs_work())?;
                     self.transfer.outputs(state)?;
                 }
                 self.budget.spend(state.len())?;

@@ -35,6 +35,8 @@ pub(super) struct TransferFunction<'p> {
     pub(super) atoms: &'p RegisterPartition,
     /// The kinds of each word of the host's globals.
     globals: Vec<WordKinds>,
+    /// The words that the host reads when the shader returns, and the kinds that they may have.
+    outputs: Vec<(u32, WordKinds)>,
 }
 
 impl<'p> TransferFunction<'p> {
@@ -49,11 +51,22 @@ impl<'p> TransferFunction<'p> {
             ty.for_each_scalar(&mut |scalar| globals.push(word_kinds(scalar)));
             globals.extend(std::iter::repeat_n(FLOAT, 2 * ty.scalar_count()));
         }
+        let mut outputs = Vec::new();
+        let scalars = program.interface.output_scalars();
+        let lanes = &program.output_lanes;
+        for (register, (&scalar, &lanes)) in (0..).step_by(3).zip(scalars.iter().zip(lanes)) {
+            outputs.push((register, readable_as(scalar)));
+            // In quads shadows are differences of values.
+            let is_dual = program.quad.is_none();
+            let shadows = words(register, lanes).skip(1).filter(|_| is_dual);
+            outputs.extend(shadows.map(|register| (register, readable_as(Scalar::F32))));
+        }
         TransferFunction {
             program,
             operands,
             atoms,
             globals,
+            outputs,
         }
     }
 
@@ -323,17 +336,13 @@ impl<'p> TransferFunction<'p> {
 
     /// Checks the words that the host reads when the shader returns.
     pub(super) fn outputs(&self, state: &DataflowState) -> Result<(), String> {
-        let scalars = self.program.interface.output_scalars();
-        let lanes = &self.program.output_lanes;
-        for (register, (&scalar, &lanes)) in (0..).step_by(3).zip(scalars.iter().zip(lanes)) {
-            self.read(state, register, readable_as(scalar))?;
-            // In quads shadows are differences of values.
-            let is_dual = self.program.quad.is_none();
-            for register in words(register, lanes).skip(1).filter(|_| is_dual) {
-                self.read(state, register, readable_as(Scalar::F32))?;
-            }
-        }
-        Ok(())
+        let mut outputs = self.outputs.iter();
+        outputs.try_for_each(|&(register, kinds)| self.read(state, register, kinds).map(drop))
+    }
+
+    /// The work of that check, in bytes of states.
+    pub(super) fn outputs_work(&self) -> usize {
+        REGISTER_WORK * self.outputs.len()
     }
 
     /// The atoms that an instruction itself reads or writes.

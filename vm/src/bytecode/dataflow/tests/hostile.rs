@@ -89,6 +89,32 @@ fn shared_lists_are_bounded() {
 }
 
 /// Closures whose lists start at each place of one list of arguments.
+/// Early returns that all check the same long outputs.
+#[test]
+fn outputs_are_work_at_each_return() {
+    const OUTPUTS: u32 = 1 << 16;
+    let with_returns = |count: u32| {
+        let mut code = vec![instruction(Opcode::ArrayZero, [0])];
+        for at in 0..count {
+            let past = 2 * at + 3;
+            code.push(instruction(Opcode::BranchIf(true), [past, ZERO]));
+            code.push(instruction(Opcode::Return, []));
+        }
+        let mut program = shader(3 * OUTPUTS, code);
+        program.interface.outputs[0].ty = Type::Array(Arc::new(Type::FLOAT), OUTPUTS);
+        program.output_lanes = vec![Lanes::NONE; OUTPUTS as usize];
+        program.arrays.push(BytecodeArray {
+            base: 0,
+            len: 3 * OUTPUTS,
+            lanes: Lanes::NONE,
+        });
+        program
+    };
+    let work = |count| work_of(&with_returns(count)).expect("it is small");
+    assert!(work(9) - work(8) > 64 * u64::from(OUTPUTS));
+    assert_eq!(work_of(&with_returns(3_000)), None);
+}
+
 #[test]
 fn overlapping_lists_are_cut_once() {
     let mut program = closures(MAX_LISTED_REGISTERS as u32 >> 16);
