@@ -248,6 +248,56 @@ fn dead_losses_are_no_alarms() {
     }
 }
 
+/// Structs of 1,024 floats.
+fn large_structs() -> String {
+    let members = |of: &str| format!("{of} a, b, c, d;");
+    let mut text = format!("struct S0 {{ {} }};", members("float"));
+    for level in 1..5 {
+        let inner = members(&format!("S{}", level - 1));
+        text += &format!(" struct S{level} {{ {inner} }};");
+    }
+    text
+}
+
+/// What leads where takes no memory or time by the product of parameters and results.
+#[test]
+fn large_signatures_are_analysed() {
+    let params = |kind: &str| {
+        let params: Vec<String> = (0..8).map(|at| format!("{kind} S4 {kind}{at}")).collect();
+        params.join(", ")
+    };
+    let before = format!(
+        "{} [Differentiable] void g({}, {}) {{ }}",
+        large_structs(),
+        params("in"),
+        params("out")
+    );
+    let f = "[Differentiable] float f(float x) { return x; }";
+    let errors = |said: Vec<(Code, String)>| -> Vec<String> {
+        let codes = said.iter().map(|(code, _)| code.to_string());
+        codes.filter(|code| code.starts_with('E')).collect()
+    };
+    assert_eq!(errors(found(&before, f)), [""; 0]);
+    let g = "[Differentiable] S4 g(S4 s) { s.a.a.a.a.a += s.b.b.b.b.b; return s; }";
+    let calls = "s = g(s); ".repeat(300);
+    let f = format!("[Differentiable] float f(float x) {{ S4 s; {calls} return x; }}");
+    let before = format!("{} {g}", large_structs());
+    assert_eq!(errors(found(&before, &f)), [""; 0]);
+}
+
+/// Places are found, and what is under `no_diff` is left out, in one walk.
+#[test]
+fn many_losses_are_reported_as_few() {
+    let n = "[Differentiable] int n(float x) { return (int)x; }";
+    let calls = "o += n(x); o += no_diff n(x); ".repeat(10_000);
+    let f = format!("[Differentiable] float f(float x) {{ float o = 0; {calls} return o; }}");
+    let said = found(n, &f);
+    let rounded = said
+        .iter()
+        .filter(|(code, _)| *code == Code::RoundedGradient);
+    assert_eq!(rounded.count(), crate::limits::MAX_DIAGNOSTICS);
+}
+
 /// A function that is called in more contexts than are kept apart loses nothing in silence.
 #[test]
 fn losses_beyond_the_limit_of_contexts_are_reported() {

@@ -35,6 +35,7 @@ mod quad;
 mod replacement;
 mod report;
 mod shadow_flow;
+mod source_sets;
 mod specialise;
 mod straighten;
 mod summary;

@@ -5,13 +5,13 @@ use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, TypeChecker};
 use super::attribute::NO_DIFF_THIS;
-use super::reach::{ReachedFunctions, call_at};
+use super::reach::{CallsByPlace, ReachedFunctions, calls_of};
 use crate::ast::ParamDirection;
 use crate::lower::SignatureSlot;
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::passes::{LossCause, LostGradient, shadow_in_backward};
 use adumbra_ir::{Code, Diagnostic, Span};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl<'a> TypeChecker<'a, '_> {
     /// Warns of derivatives that are 0 everywhere.
@@ -146,7 +146,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Reports the gradients that functions of the user lose, each place once.
     pub(super) fn check_losses(&mut self, reached: &ReachedFunctions) {
-        let mut seen = HashSet::new();
+        let (mut seen, mut calls) = (HashSet::new(), HashMap::new());
         for loss in &reached.found.losses {
             let Some(within) = reached.function(loss.within) else {
                 continue;
@@ -154,33 +154,14 @@ impl<'a> TypeChecker<'a, '_> {
             if self.declared(within).is_library || reached.is_detached(loss.span) {
                 continue;
             }
-            let place = self.place_of_loss(reached, within, loss);
+            let body = self.declared(within).body;
+            let calls = calls.entry(within).or_insert_with(|| calls_of(body));
+            let place = place_of_loss(reached, calls, loss);
             let what = std::mem::discriminant(&loss.cause);
             if seen.insert((what, place)) {
                 self.report_loss(reached, within, loss.cause, place);
             }
         }
-    }
-
-    /// The argument of a call at which the gradient is lost, if it is one.
-    fn place_of_loss(
-        &self,
-        reached: &ReachedFunctions,
-        within: FunctionId,
-        loss: &LostGradient,
-    ) -> Span {
-        let (slot, side) = match loss.cause {
-            LossCause::Rounding(Some(slot)) => (slot, 1),
-            LossCause::Parameter(_, slot) => (slot, 0),
-            _ => return loss.span,
-        };
-        let call = call_at(self.declared(within).body, loss.span);
-        let arg = call.and_then(|(callee, args)| {
-            reached.number(callee)?;
-            let slot = reached.slots(callee)[side].get(slot as usize)?;
-            args.get(slot.param?)
-        });
-        arg.map_or(loss.span, |arg| arg.span)
     }
 
     /// Reports that the function `within` loses a gradient.
@@ -398,4 +379,23 @@ impl<'a> TypeChecker<'a, '_> {
             }
         }
     }
+}
+
+/// The argument of a call at which the gradient is lost, if it is one.
+fn place_of_loss(
+    reached: &ReachedFunctions,
+    calls: &CallsByPlace<'_>,
+    loss: &LostGradient,
+) -> Span {
+    let (slot, side) = match loss.cause {
+        LossCause::Rounding(Some(slot)) => (slot, 1),
+        LossCause::Parameter(_, slot) => (slot, 0),
+        _ => return loss.span,
+    };
+    let arg = calls.get(&loss.span).and_then(|&(callee, args)| {
+        reached.number(callee)?;
+        let slot = reached.slots(callee)[side].get(slot as usize)?;
+        args.get(slot.param?)
+    });
+    arg.map_or(loss.span, |arg| arg.span)
 }

@@ -17,7 +17,8 @@ use adumbra_ir::Span;
 use adumbra_ir::calls::callees;
 use adumbra_ir::module::{DifferentiationMode, FuncId};
 use adumbra_ir::passes::{GradientContext, GradientSignature, LostGradients, lost_gradients};
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// What is known of the functions that derivatives reach.
 pub(super) struct ReachedFunctions {
@@ -33,8 +34,12 @@ pub(super) struct ReachedFunctions {
     sites: Vec<Vec<Differentiated>>,
     /// The names of the textures.
     pub(super) textures: Vec<String>,
-    /// What is under `no_diff`.
+    /// What is under `no_diff`: the outermost places, in order.
     detached: Vec<Span>,
+}
+
+fn is_around(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// A function, and the modes of derivatives of it, the innermost first.
@@ -67,10 +72,9 @@ impl ReachedFunctions {
 
     /// Whether a place is under `no_diff`.
     pub(super) fn is_detached(&self, span: Span) -> bool {
-        let around = |outer: &Span| {
-            outer.file == span.file && outer.start <= span.start && span.end <= outer.end
-        };
-        self.detached.iter().any(around)
+        let begins_before = |outer: &Span| (outer.file, outer.start) <= (span.file, span.start);
+        let before = self.detached.partition_point(begins_before);
+        before > 0 && is_around(self.detached[before - 1], span)
     }
 }
 
@@ -152,7 +156,7 @@ impl<'a> TypeChecker<'a, '_> {
         let LoweredFunctions {
             module,
             origins,
-            detached,
+            mut detached,
         } = match lowered {
             Ok(lowered) => lowered,
             Err(diagnostic) => {
@@ -160,6 +164,8 @@ impl<'a> TypeChecker<'a, '_> {
                 return None;
             }
         };
+        detached.sort_by_key(|span| (span.file, span.start, Reverse(span.end)));
+        detached.dedup_by(|inner, outer| is_around(*outer, *inner));
         let count = self.functions.len();
         let mut reached = ReachedFunctions {
             found: LostGradients::default(),
@@ -346,44 +352,55 @@ pub(super) enum Instead {
     Nothing,
 }
 
-/// The call at a place.
-pub(super) fn call_at<'a>(
-    statements: &[TypedStmt<'a>],
-    span: Span,
-) -> Option<(FunctionId, &'a [TypedExpr<'a>])> {
-    statements.iter().find_map(|statement| match *statement {
-        TypedStmt::Expr(expr) => call_in(expr, span),
-        TypedStmt::Declare(_, init) => init.and_then(|init| call_in(init, span)),
-        TypedStmt::Block(inner) => call_at(inner, span),
-        TypedStmt::If(chosen) => {
-            let mut arms = chosen.arms.iter();
-            let found = arms
-                .find_map(|arm| call_in(arm.condition, span).or_else(|| call_at(arm.body, span)));
-            found.or_else(|| call_at(chosen.otherwise, span))
-        }
-        TypedStmt::Loop(looped) => {
-            let condition = looped
-                .condition
-                .and_then(|condition| call_in(condition, span));
-            condition
-                .or_else(|| call_at(looped.body, span))
-                .or_else(|| looped.updates.iter().find_map(|expr| call_in(expr, span)))
-        }
-        TypedStmt::Switch(chosen) => call_in(chosen.value, span).or_else(|| {
-            chosen
-                .cases
-                .iter()
-                .find_map(|case| call_at(case.body, span))
-        }),
-        TypedStmt::Return(value, _) => value.and_then(|value| call_in(value, span)),
-        TypedStmt::Break(_) | TypedStmt::Continue(_) => None,
-    })
+/// Calls by their places: the callee and its arguments.
+pub(super) type CallsByPlace<'a> = HashMap<Span, (FunctionId, &'a [TypedExpr<'a>])>;
+
+/// The calls of a body.
+pub(super) fn calls_of<'a>(body: &[TypedStmt<'a>]) -> CallsByPlace<'a> {
+    let mut calls = CallsByPlace::new();
+    add_calls(body, &mut calls);
+    calls
 }
 
-/// The call at a place within an expression.
-fn call_in<'a>(expr: &TypedExpr<'a>, span: Span) -> Option<(FunctionId, &'a [TypedExpr<'a>])> {
-    match expr.kind {
-        TypedExprKind::Call(callee, args) if expr.span == span => Some((callee, args)),
-        _ => (expr.children().into_iter()).find_map(|child| call_in(child, span)),
+fn add_calls<'a>(statements: &[TypedStmt<'a>], calls: &mut CallsByPlace<'a>) {
+    for statement in statements {
+        match *statement {
+            TypedStmt::Expr(expr) => add_calls_in(expr, calls),
+            TypedStmt::Declare(_, init) => init.iter().for_each(|init| add_calls_in(init, calls)),
+            TypedStmt::Block(inner) => add_calls(inner, calls),
+            TypedStmt::If(chosen) => {
+                for arm in chosen.arms {
+                    add_calls_in(arm.condition, calls);
+                    add_calls(arm.body, calls);
+                }
+                add_calls(chosen.otherwise, calls);
+            }
+            TypedStmt::Loop(looped) => {
+                let condition = looped.condition.iter();
+                condition.for_each(|condition| add_calls_in(condition, calls));
+                add_calls(looped.body, calls);
+                let updates = looped.updates.iter();
+                updates.for_each(|update| add_calls_in(update, calls));
+            }
+            TypedStmt::Switch(chosen) => {
+                add_calls_in(chosen.value, calls);
+                for case in chosen.cases {
+                    add_calls(case.body, calls);
+                }
+            }
+            TypedStmt::Return(value, _) => {
+                value.iter().for_each(|value| add_calls_in(value, calls))
+            }
+            TypedStmt::Break(_) | TypedStmt::Continue(_) => {}
+        }
+    }
+}
+
+fn add_calls_in<'a>(expr: &TypedExpr<'a>, calls: &mut CallsByPlace<'a>) {
+    if let TypedExprKind::Call(callee, args) = expr.kind {
+        calls.entry(expr.span).or_insert((callee, args));
+    }
+    for child in expr.children() {
+        add_calls_in(child, calls);
     }
 }

@@ -12,6 +12,7 @@ use crate::calls::{CallGraph, callees};
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, FlowNode, Joins, SummaryAnalysis, summarise};
 use crate::passes::shadow_flow::{array_node, result_node};
+use crate::passes::source_sets::SourceSets;
 use crate::span::Span;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
@@ -109,28 +110,27 @@ impl Differentiator<'_> {
     }
 }
 
-/// By result of a function, then by array parameter: the positions of what it depends on among the
-/// scalar parameters, then the array parameters.
-type Summary = Vec<Vec<u32>>;
-
 /// The analysis of what depends on what, through calls too.
 struct DependenceAnalysis<'m>(&'m Module);
 
 impl SummaryAnalysis for DependenceAnalysis<'_> {
-    type Summary = Summary;
+    /// By result of a function, then by array parameter: what it depends on of the scalar parameters,
+    /// then of the array parameters.
+    type Summary = SourceSets;
 
-    fn least(&self, _: FuncId) -> Summary {
-        Summary::new()
+    fn least(&self, id: FuncId) -> SourceSets {
+        let function = self.0.function(id);
+        SourceSets::none(function.results.len() + function.array_params().count())
     }
 
-    fn greatest(&self, id: FuncId) -> Summary {
+    fn greatest(&self, id: FuncId) -> SourceSets {
         let function = self.0.function(id);
         let arrays = function.array_params().count();
-        let all = (0..(function.params().len() + arrays) as u32).collect();
-        vec![all; function.results.len() + arrays]
+        let ins = vec![true; function.params().len() + arrays];
+        SourceSets::all(&ins, &vec![true; function.results.len() + arrays])
     }
 
-    fn summarise(&mut self, id: FuncId, summaries: &[Summary]) -> Summary {
+    fn summarise(&mut self, id: FuncId, summaries: &[SourceSets]) -> SourceSets {
         let function = self.0.function(id);
         // Nothing is known of a body that is not there yet.
         if function.recipe.is_some() {
@@ -139,42 +139,29 @@ impl SummaryAnalysis for DependenceAnalysis<'_> {
         let edges = dependences(function, summaries);
         let outs = (0..function.results.len() as u32).map(|k| result_node(function, k));
         let arrays = (0..function.array_params().count() as u32).map(ArrayId);
-        let outs: Vec<FlowNode> = outs
-            .chain(arrays.map(|a| array_node(function, a)))
-            .collect();
-        let mut summary = vec![Vec::new(); outs.len()];
-        let ins: Vec<(u32, FlowNode)> = ins(function).collect();
-        // As many at a time as a word has bits.
-        for ins in ins.chunks(u64::BITS as usize) {
-            let mut state = vec![0; edges.nodes()];
-            for (bit, &(_, node)) in ins.iter().enumerate() {
-                state[node as usize] |= 1_u64 << bit;
-            }
-            edges.flood(&mut state, &mut Vec::new());
-            for (depends_on, &out) in summary.iter_mut().zip(&outs) {
-                let reach = |bit: &usize| state[out as usize] >> bit & 1 != 0;
-                depends_on.extend((0..ins.len()).filter(reach).map(|bit| ins[bit].0));
-            }
-        }
-        summary
+        let outs = outs.chain(arrays.map(|a| array_node(function, a)));
+        let outs: Vec<Option<FlowNode>> = outs.map(Some).collect();
+        SourceSets::along(&edges, &ins(function), &outs)
     }
 }
 
-/// What goes into a function: positions and nodes.
-fn ins(function: &Function) -> impl Iterator<Item = (u32, FlowNode)> {
-    let params = function.params().iter().map(|param| param.0);
-    let first = params.len() as u32;
+/// The nodes of what goes into a function, by slot; none for an array that only comes out.
+fn ins(function: &Function) -> Vec<Option<FlowNode>> {
+    let params = function.params().iter().map(|param| Some(param.0));
     let arrays = (0..).map(ArrayId).zip(function.array_params());
-    let arrays = arrays.filter(|(_, array)| array.mode != Some(PassingMode::Out));
-    let arrays = arrays.map(move |(id, _)| (first + id.0, array_node(function, id)));
-    (0..).zip(params).chain(arrays)
+    let arrays = arrays.map(|(id, array)| {
+        (array.mode != Some(PassingMode::Out)).then(|| array_node(function, id))
+    });
+    params.chain(arrays).collect()
 }
 
 /// The graph of what depends on what in a function.
-fn dependences(function: &Function, summaries: &[Summary]) -> FlowEdges {
+fn dependences(function: &Function, summaries: &[SourceSets]) -> FlowEdges {
     let array = |id: ArrayId| array_node(function, id);
     let joins = Joins::new(function);
     let mut edges: Vec<(FlowNode, FlowNode)> = Vec::new();
+    // Nodes after these join what leads to several results of a call.
+    let mut nodes = result_node(function, function.results.len() as u32);
     function.for_each_region(|region| {
         for inst in &function.region(region).insts {
             joins.for_each(function, region, inst, |from, to| {
@@ -187,8 +174,18 @@ fn dependences(function: &Function, summaries: &[Summary]) -> FlowEdges {
                 InstKind::Call(callee, passed) => {
                     let passed = passed.iter().map(|&id| array(id));
                     let given: Vec<FlowNode> = args.chain(passed.clone()).collect();
-                    for (to, from) in results.chain(passed).zip(&summaries[callee.index()]) {
-                        edges.extend(from.iter().map(|&from| (given[from as usize], to)));
+                    let sets = &summaries[callee.index()];
+                    let mut joints = FxHashMap::default();
+                    for (out, to) in results.chain(passed).enumerate() {
+                        let set = sets.set(out);
+                        let joint = *joints.entry(set).or_insert_with(|| {
+                            nodes += 1;
+                            let joint = nodes - 1;
+                            let slots = sets.slots(set);
+                            edges.extend(slots.map(|from| (given[from as usize], joint)));
+                            joint
+                        });
+                        edges.push((joint, to));
                     }
                     continue;
                 }
@@ -209,7 +206,6 @@ fn dependences(function: &Function, summaries: &[Summary]) -> FlowEdges {
             }
         }
     });
-    let nodes = result_node(function, function.results.len() as u32);
     FlowEdges::new(nodes, &edges, |&edge| edge)
 }
 
@@ -221,12 +217,14 @@ struct Dependence {
 }
 
 impl Dependence {
-    fn new(function: &Function, tangents: &Activity, summaries: &[Summary]) -> Dependence {
+    fn new(function: &Function, tangents: &Activity, summaries: &[SourceSets]) -> Dependence {
         let edges = dependences(function, summaries);
         let mut nodes = vec![false; edges.nodes()];
         let given = [&tangents.params[..], &tangents.arrays].concat();
-        for (position, node) in ins(function) {
-            nodes[node as usize] = given[position as usize];
+        for (node, &is_given) in ins(function).into_iter().zip(&given) {
+            if let Some(node) = node {
+                nodes[node as usize] = is_given;
+            }
         }
         edges.flood(&mut nodes, &mut Vec::new());
         Dependence {

@@ -10,7 +10,7 @@ use crate::passes::shadow_flow::{array_node, result_node};
 use crate::span::Span;
 use crate::types::Scalar;
 use adumbra_ops::MAX_OPERANDS;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Whether custom derivatives have that slot.
 fn has_slot(activity: &Activity, slot: u32) -> bool {
@@ -35,7 +35,7 @@ pub(super) struct Build<'b, 'm> {
     pub(super) shadows: Vec<(FlowNode, FlowNode, Span)>,
     pub(super) calls: Vec<CallNodes>,
     /// The joints of the current call, by what leads to them.
-    joints: HashMap<(JointKind, Vec<FlowNode>), FlowNode>,
+    joints: FxHashMap<(JointKind, Vec<FlowNode>), FlowNode>,
 }
 
 impl<'b, 'm> Build<'b, 'm> {
@@ -66,7 +66,7 @@ impl<'b, 'm> Build<'b, 'm> {
             losses: Vec::new(),
             shadows: Vec::new(),
             calls: Vec::new(),
-            joints: HashMap::new(),
+            joints: FxHashMap::default(),
         };
         let joins = Joins::new(function);
         function.for_each_region(|region| build.region(region, &joins));
@@ -209,8 +209,10 @@ impl<'b, 'm> Build<'b, 'm> {
         // Custom derivatives may lead from anywhere to anywhere.
         let all = has_rules.then(|| Summary::all(called).carried);
         let carried = all.as_ref().unwrap_or(&summary.carried);
-        let nodes = |slots: &[u32]| slots.iter().map(|&slot| ins[slot as usize]).collect();
         self.joints.clear();
+        // By set: the joints of what leads to a result by any way, floats and others, and by
+        // derivatives.
+        let (mut any_joints, mut carried_joints) = (FxHashMap::default(), FxHashMap::default());
         // What custom derivatives lose matters if any result does.
         let lost = self.node();
         for (slot, &is_lost) in signatures[callee.index()].lost.iter().enumerate() {
@@ -224,23 +226,33 @@ impl<'b, 'm> Build<'b, 'm> {
                 continue;
             };
             let to = outs[slot];
-            let is_float = |from: &u32| types[*from as usize] == Some(Scalar::F32);
-            let any = summary.any[slot].iter().copied();
-            let (floats, others): (Vec<u32>, Vec<u32>) = any.partition(is_float);
-            if let Some(others) = self.joint(nodes(&others), JointKind::Beside) {
+            let any = summary.any.set(slot);
+            let (floats, others) = *any_joints.entry(any).or_insert_with(|| {
+                let is_float = |from: &u32| types[*from as usize] == Some(Scalar::F32);
+                let slots = summary.any.slots(any);
+                let (floats, others): (Vec<u32>, Vec<u32>) = slots.partition(is_float);
+                let nodes =
+                    |slots: Vec<u32>| slots.iter().map(|&slot| ins[slot as usize]).collect();
+                let others = self.joint(nodes(others), JointKind::Beside);
+                (self.joint(nodes(floats), JointKind::Carried), others)
+            });
+            if let Some(others) = others {
                 self.beside.push((others, to));
             }
-            let floats = self.joint(nodes(&floats), JointKind::Carried);
             match (ty, floats) {
                 (Scalar::F32, Some(floats)) if is_lost => {
                     self.lose(floats, to, LossCause::Unmarked(callee), inst.span);
                 }
                 (Scalar::F32, floats) if !is_lost => {
-                    let through = carried[slot].iter().copied();
-                    let through = through
-                        .filter(|&from| !has_rules || has_slot(&called.custom.activity, from));
-                    let through: Vec<u32> = through.collect();
-                    if let Some(through) = self.joint(nodes(&through), JointKind::Carried) {
+                    let set = carried.set(slot);
+                    let through = *carried_joints.entry(set).or_insert_with(|| {
+                        let through = carried
+                            .slots(set)
+                            .filter(|&from| !has_rules || has_slot(&called.custom.activity, from));
+                        let nodes = through.map(|from| ins[from as usize]).collect();
+                        self.joint(nodes, JointKind::Carried)
+                    });
+                    if let Some(through) = through {
                         self.carried.push((through, to));
                     }
                     match has_rules {

@@ -5,11 +5,12 @@
 //! of calls.
 
 use super::build::Build;
-use super::summary::{SourceSlots, Summary, result_slots, types_in, types_out};
+use super::summary::{Summary, types_in, types_out};
 use super::{Analysis, GradientContext, LossCause, is_number};
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, FlowNode};
 use crate::passes::shadow_flow::{array_node, result_node};
+use crate::passes::source_sets::SourceSets;
 use crate::span::Span;
 use crate::types::Scalar;
 
@@ -163,33 +164,15 @@ impl<'m> FunctionGraph<'m> {
         calls.filter_map(context).collect()
     }
 
-    /// What leads where, found for as many slots at a time as a word has bits.
+    /// What leads where.
     pub(super) fn summary(&self) -> Summary {
-        let ins: Vec<(u32, FlowNode)> = (0..)
-            .zip(self.ins())
-            .zip(types_in(self.function))
-            .filter(|(_, ty)| ty.is_some_and(is_number))
-            .map(|(slot, _)| slot)
-            .collect();
-        let sources = |edges: &FlowEdges, is_out: fn(Scalar) -> bool| -> SourceSlots {
-            let mut sources: SourceSlots = vec![Vec::new(); result_slots(self.function)];
-            for chunk in ins.chunks(u64::BITS as usize) {
-                let mut state = vec![0_u64; edges.nodes()];
-                for (bit, &(_, node)) in chunk.iter().enumerate() {
-                    state[node as usize] |= 1 << bit;
-                }
-                edges.flood(&mut state, &mut Vec::new());
-                let outs = self.outs().zip(types_out(self.function));
-                for (source, (node, ty)) in sources.iter_mut().zip(outs) {
-                    if ty.is_some_and(is_out) {
-                        let bits = state[node as usize];
-                        let set = chunk.iter().enumerate();
-                        let set = set.filter(|(bit, _)| bits >> bit & 1 != 0);
-                        source.extend(set.map(|(_, &(slot, _))| slot));
-                    }
-                }
-            }
-            sources
+        let ins = self.ins().zip(types_in(self.function));
+        let ins = ins.map(|(node, ty)| ty.is_some_and(is_number).then_some(node));
+        let ins: Vec<Option<FlowNode>> = ins.collect();
+        let sources = |edges: &FlowEdges, counts: fn(Scalar) -> bool| {
+            let outs = self.outs().zip(types_out(self.function));
+            let outs = outs.map(|(node, ty)| ty.is_some_and(counts).then_some(node));
+            SourceSets::along(edges, &ins, &outs.collect::<Vec<_>>())
         };
         Summary {
             carried: sources(&self.carried, |ty| ty == Scalar::F32),

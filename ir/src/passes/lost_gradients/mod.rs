@@ -99,7 +99,9 @@ pub struct LostGradients {
 impl LostGradients {
     /// Whether a derivative leads from one of a function's parameters to one of its results.
     pub fn leads(&self, function: FuncId, param: usize, result: usize) -> bool {
-        self.summaries[function.index()].carries(param, result)
+        self.summaries[function.index()]
+            .carried
+            .leads(param, result)
     }
 }
 

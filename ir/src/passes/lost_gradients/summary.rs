@@ -2,6 +2,7 @@
 
 use super::is_number;
 use crate::module::{Function, PassingMode};
+use crate::passes::source_sets::SourceSets;
 use crate::types::Scalar;
 
 /// The number of slots that go into a function: scalar parameters, then arrays.
@@ -35,45 +36,37 @@ pub(super) fn types_out(function: &Function) -> impl Iterator<Item = Option<Scal
     )
 }
 
-/// By slot that comes out of a function: the slots in order that lead to it.
-pub(super) type SourceSlots = Vec<Vec<u32>>;
-
 /// What leads where in a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     /// By derivatives.
-    pub(super) carried: SourceSlots,
+    pub(super) carried: SourceSets,
     /// By any way.
-    pub(super) any: SourceSlots,
+    pub(super) any: SourceSets,
 }
 
 impl Summary {
     pub(super) fn none(function: &Function) -> Summary {
-        let sources = vec![Vec::new(); result_slots(function)];
+        let none = SourceSets::none(result_slots(function));
         Summary {
-            carried: sources.clone(),
-            any: sources,
+            carried: none.clone(),
+            any: none,
         }
     }
 
     pub(super) fn all(function: &Function) -> Summary {
-        let sources = |is_in: fn(Scalar) -> bool| -> SourceSlots {
-            let ins = (0..).zip(types_in(function));
-            let ins = ins.filter(|(_, ty)| ty.is_some_and(is_in));
-            let ins: Vec<u32> = ins.map(|(slot, _)| slot).collect();
-            let source = |ty: Option<Scalar>| match ty.is_some_and(is_in) {
-                true => ins.clone(),
-                false => Vec::new(),
-            };
-            types_out(function).map(source).collect()
+        let sources = |counts: fn(Scalar) -> bool| {
+            let is_in: Vec<bool> = types_in(function)
+                .map(|ty| ty.is_some_and(counts))
+                .collect();
+            let is_out: Vec<bool> = types_out(function)
+                .map(|ty| ty.is_some_and(counts))
+                .collect();
+            SourceSets::all(&is_in, &is_out)
         };
         Summary {
             carried: sources(|ty| ty == Scalar::F32),
             any: sources(is_number),
         }
-    }
-
-    pub(super) fn carries(&self, param: usize, result: usize) -> bool {
-        self.carried[result].binary_search(&(param as u32)).is_ok()
     }
 }
