@@ -151,6 +151,14 @@ const UNTAKEN: &[(&str, &str, [f64; 2])] = &[
         [0.0, 32.0],
     ),
     (
+        "a recursive callee whose result is not taken",
+        "%5: i32 = const 2
+        %6: f32 = call deep(%2, %5)
+        %7: f32 = select %4, %1, %6
+        return %7",
+        [0.0, 1.0],
+    ),
+    (
         "the last iteration",
         "%5: i32 = const 0
         %6: f32 = loop ^1 (%7: i32 = %5, %8: f32 = %1, %9: f32 = %1) {
@@ -197,6 +205,19 @@ fn gradients_of_what_is_not_taken_are_zero() {
                 fn square(%0: f32) -> (f32) ^0 {{
                     %1: f32 = mul %0, %0
                     return %1
+                }}
+                fn deep(%0: f32, %1: i32) -> (f32) ^0 {{
+                    %2: i32 = const 1
+                    %3: bool = ilt %1, %2
+                    %4: f32 = if %3 ^1 {{
+                        %5: f32 = mul %0, %0
+                        yield %5
+                    }} else ^2 {{
+                        %6: i32 = isub %1, %2
+                        %7: f32 = call deep(%0, %6)
+                        yield %7
+                    }}
+                    return %4
                 }}"
             );
             let shader = gradient_of(&with_main(&f));
