@@ -164,7 +164,7 @@ impl Agreement {
     fn add(&mut self, found: [Option<f32>; 3], difference: Option<CentralDifference>, value: f32) {
         let found = found.into_iter().flatten().map(f64::from);
         let scale = found.clone().fold(1.0, |scale: f64, x| scale.max(x.abs()));
-        let near = |x: f64, y: f64| (x - y).abs() <= TOLERANCE * scale;
+        let near = |x: f64, y: f64| x == y || (x - y).abs() <= TOLERANCE * scale.min(f64::MAX);
         self.among &= found.clone().all(|x| found.clone().all(|y| near(x, y)));
         self.defined &= found.clone().all(|x| !x.is_nan());
         let Some(difference) = difference else {
@@ -176,7 +176,6 @@ impl Agreement {
         self.is_other |= is_other_value(value, difference.value);
         self.all &= is_near;
         self.smooth &= is_near || !difference.smooth[0];
-        self.defined &= !at_difference.is_nan();
     }
 
     fn verdict(&self, is_complete: bool, causes: &Causes) -> String {
@@ -194,7 +193,7 @@ impl Agreement {
             format!("{all} agree\n")
         } else if self.among && self.smooth && !causes.is_lossy {
             format!(
-                "{all} agree but for differences at a kink or near a branch, which mean little\n"
+                "{all} agree but for differences at a kink, near a branch or where values are not finite, which mean little\n"
             )
         } else {
             format!("they do not agree: {}\n", causes.text())

@@ -106,7 +106,7 @@ fn differences_at_a_kink_are_no_disagreement() {
     let text = said(":check cbrt(0.0)");
     assert!(
         text.ends_with(
-            "\nall agree but for differences at a kink or near a branch, which mean little\n"
+            "\nall agree but for differences at a kink, near a branch or where values are not finite, which mean little\n"
         ),
         "{text}"
     );
@@ -288,4 +288,40 @@ fn check_of_shadow_reader_compares_modes_alone() {
     assert!(ran.stdout.contains(table), "{ran:?}");
     let text = said(&format!("{reader}:fd k(float2(x, y))"));
     assert!(text.contains("it reads `ddx` or `ddy`"), "{text}");
+}
+
+/// No one step of differences fits every function and every size of its argument.
+#[test]
+fn differences_have_steps_that_fit() {
+    let agreeing = [
+        ("5e-6", "sqrt(w)"),
+        ("5e-6", "log(w)"),
+        ("5e-6", "w * log(w)"),
+        ("1e16", "sin(w * 1e-16)"),
+        ("0.5", "sin(w * 43758.5453)"),
+        ("1e-4", "sin(1e6 * w)"),
+        ("1e-12", "1.0 / w"),
+        ("1e-12", "w + 1.0"),
+        ("1e10", "w * w"),
+        ("1e-20", "abs(w)"),
+    ];
+    for (w, expression) in agreeing {
+        let ran = session(&format!("w = {w}\n:check {expression}\n"));
+        assert!(
+            ran.stdout.ends_with("\nall agree\n"),
+            "{expression}: {ran:?}"
+        );
+        let ran = session(&format!("w = {w} : 1 : 0\n:fd {expression}\n"));
+        assert!(
+            !ran.stdout.contains("means little"),
+            "{expression}: {ran:?}"
+        );
+    }
+    for expression in ["1.0 / z", "sqrt(z)"] {
+        let ran = session(&format!("z = 0.0\n:check {expression}\n"));
+        assert!(
+            ran.stdout.contains("where values are not finite"),
+            "{expression}: {ran:?}"
+        );
+    }
 }

@@ -278,6 +278,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         ],
     ),
     ("a chained comparison", &["chained_comparison"]),
+    ("a type as an argument", &["type_as_argument"]),
     (
         "binary arithmetic on bool",
         &["bool_arithmetic", "modulo_of_bool", "increment_of_bool"],
