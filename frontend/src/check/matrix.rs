@@ -115,7 +115,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let help = match op {
             _ if is_product => {
-                "write `mul(a, b)`: of two matrices, of a matrix and a vector, or of a vector and a matrix"
+                "write `mul(a, b)`: of two matrices, of a matrix and a vector, or of a vector and a matrix; where the matrix is written by columns, as in GLSL, `mul(b, a)`"
             }
             BinaryOp::Div if is_factor(a.ty) || a.ty.is_vector() => {
                 "multiply by the inverse: `mul(a, inverse(b))`"

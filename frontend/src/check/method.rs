@@ -237,6 +237,9 @@ impl<'a> TypeChecker<'a, '_> {
                 )
             }
             Some(closest) => format!("did you mean `{closest}`?"),
+            None if let TypeKind::Array(_, len) = self.types.kind(ty) => {
+                format!("an array has no methods; its length is {len}, by its type")
+            }
             None if is_function || own.is_empty() => {
                 format!("write the value as an argument: `{method}({value}{rest})`")
             }

@@ -88,7 +88,7 @@ impl<'a> TypeChecker<'a, '_> {
                 let declared = self.body.locals[local.0 as usize].span;
                 (
                     declared,
-                    "leave out `const` where it is declared, or use a variable of your own",
+                    "leave out `const` where it is declared (`let` is `const` too, `var` is not), or use a variable of your own",
                 )
             }
             _ if let Some((this, ..)) = member

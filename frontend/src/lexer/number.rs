@@ -119,10 +119,9 @@ fn decimal(literal: &[u8], kind: TokenKind, len: usize, after_minus: bool) -> Li
         _ => i32::MAX as u32 + u32::from(after_minus),
     };
     let problem = match value {
-        Some(value) if value > 7 && literal[0] == b'0' => problem(
-            "a leading zero",
-            "in C this would be an octal number: remove the zero, or write it in hexadecimal, `0x1f`",
-        ),
+        Some(value) if value > 7 && literal[0] == b'0' => {
+            problem("a leading zero", octal_help(literal))
+        }
         Some(value) if value <= largest => None,
         Some(_) if kind == TokenKind::IntLiteral => problem(
             "too large for an int",
@@ -134,6 +133,19 @@ fn decimal(literal: &[u8], kind: TokenKind, len: usize, after_minus: bool) -> Li
         ),
     };
     (kind, len, value.unwrap_or(0), problem)
+}
+
+/// The help for a number with a leading zero.
+fn octal_help(literal: &[u8]) -> Cow<'static, str> {
+    let digits = literal.strip_suffix(b"u").unwrap_or(literal);
+    let digits = std::str::from_utf8(digits).unwrap_or_default();
+    match u32::from_str_radix(digits, 8) {
+        Ok(value) => format!(
+            "in C this would be an octal number: remove the zero, or write that number, `{value:#x}`"
+        )
+        .into(),
+        Err(_) => Cow::Borrowed("remove the zero"),
+    }
 }
 
 /// `0b101` and `0o17`, which are no literals here.

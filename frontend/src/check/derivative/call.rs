@@ -118,20 +118,31 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// How to call a backward derivative so that it gives gradients; `None` of other functions.
+    /// How to call a derivative: a backward one so that it gives gradients; `None` of other functions.
     pub(in crate::check) fn gradient_call(
         &self,
         declared: &DeclaredFunction<'a>,
     ) -> Option<String> {
         let derived = declared.derived?;
-        if derived.mode != DifferentiationMode::Backward {
-            return None;
-        }
         let text = self.symbol_name(declared.name.symbol);
         let has_differential = |param: &TypedParam<'a>| {
             !param.is_no_diff && self.types.known_differential(param.ty).is_some()
         };
         let params = self.declared(derived.of).params.iter();
+        if derived.mode == DifferentiationMode::Forward {
+            let args = params.map(|param| {
+                let name = self.symbol_name(param.name);
+                match (has_differential(param), param.direction) {
+                    (true, ast::ParamDirection::In) => format!("diffPair({name}, 1.0)"),
+                    (true, _) => format!("d{name}"),
+                    (false, _) => name.to_owned(),
+                }
+            });
+            let args = args.collect::<Vec<_>>().join(", ");
+            return Some(format!(
+                "pass pairs of a value and its tangent: `{text}({args})`"
+            ));
+        }
         let mut pairs = Vec::new();
         let mut args = Vec::new();
         for param in params {
