@@ -302,8 +302,8 @@ impl Compiler {
         passes::lineage_report(module, &options)
     }
 
-    /// A shader's intermediate representation before all passes but the one that writes the bodies of
-    /// derivatives of functions, to compare the passes with.
+    /// A shader's intermediate representation before all passes but the one that writes the bodies
+    /// of derivatives of functions, to compare the passes with.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};

@@ -16,14 +16,14 @@ pub enum Engine {
     #[default]
     Point,
     /// The batch interpreter, for bytecode at the many points of a
-    /// [`BatchEvaluator`](crate::batch::BatchEvaluator). The single points of an [`Evaluator`](crate::Evaluator) run
-    /// alone, as by `Point`.
+    /// [`BatchEvaluator`](crate::batch::BatchEvaluator). The single points of an
+    /// [`Evaluator`](crate::Evaluator) run alone, as by `Point`.
     Batch,
     /// Machine code, in batches by [`Tier::Native`]: it computes the arithmetic between calls,
     /// arrays and host requests.
     Native,
-    /// The engine that suits: `Point` for the single points of an [`Evaluator`](crate::Evaluator), [`Tier::Auto`] for
-    /// batches.
+    /// The engine that suits: `Point` for the single points of an [`Evaluator`](crate::Evaluator),
+    /// [`Tier::Auto`] for batches.
     Auto,
 }
 
@@ -119,9 +119,9 @@ pub enum Tier {
     Interpreter,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native,
-    /// The interpreter first, and machine code after [`TierUp`](crate::batch::TierUp)'s number of points, if it is
-    /// measured to be faster. Where there is no machine code, the interpreter: at a SIMD level
-    /// without vectors that of single points.
+    /// The interpreter first, and machine code after [`TierUp`](crate::batch::TierUp)'s number of
+    /// points, if it is measured to be faster. Where there is no machine code, the interpreter: at
+    /// a SIMD level without vectors that of single points.
     Auto,
 }
 

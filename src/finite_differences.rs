@@ -38,8 +38,9 @@ pub struct CentralDifference {
 }
 
 /// Moves every global by a step times its derivative to either side, along x and then along y, and
-/// evaluates in f64, for steps of several lengths. Gives the scalars of the outputs in order: zero where a scalar is no float.
-/// `None` if the program was loaded, the point itself was stopped, or the host let it wait.
+/// evaluates in f64, for steps of several lengths. Gives the scalars of the outputs in order: zero
+/// where a scalar is no float. `None` if the program was loaded, the point itself was stopped, or
+/// the host let it wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, derivatives::central_differences};

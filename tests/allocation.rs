@@ -1,4 +1,5 @@
-//! Evaluating and parking allocate nothing, and parked points leak nothing, as the allocator counts.
+//! Evaluating and parking allocate nothing, and parked points leak nothing, as the allocator
+//! counts.
 //!
 //! First points may let the memory of closures and parked points grow.
 

@@ -1,4 +1,5 @@
-//! The pages of machine code. They are those of the whole process, so nothing else runs beside this test.
+//! The pages of machine code. They are those of the whole process, so nothing else runs beside this
+//! test.
 
 #![cfg(target_os = "linux")]
 

@@ -265,8 +265,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
 /// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs for all
 /// points of the last evaluation. `scalar` is numbered as `adumbra_program_find` numbers the
 /// scalars of outputs. The points go to every `stride`th number of a plane of `capacity` numbers of
-/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled with
-/// `output_derivatives`.
+/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled
+/// with `output_derivatives`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     evaluator: *const AdumbraBatchEvaluator,

@@ -150,8 +150,8 @@ pub type AdumbraTakeMessage = Option<
     unsafe extern "C" fn(user: *mut c_void, point: usize, text: *const c_char, length: usize),
 >;
 
-/// Gives a number other than 0 if the point is to be stopped. It is called every few milliseconds, or
-/// more often.
+/// Gives a number other than 0 if the point is to be stopped. It is called every few milliseconds,
+/// or more often.
 pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> u32>;
 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and

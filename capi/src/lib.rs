@@ -10,11 +10,11 @@
 //! caller, and the caller's floating-point environment is saved and restored.
 //!
 //! **Pointers.** Each pointer is checked before it is used ([`pointer`](mod@pointer)). Null and
-//! misaligned ones, and lengths that no memory has, are refused. The rest is the safety contract of all functions
-//! here. A pointer that is neither null nor misaligned points at memory of the type and the length
-//! that the function documents. No other thread writes that memory meanwhile, and results may be
-//! written to it. A handle was made by this library, and not freed yet. A string without a length
-//! ends with NUL. Callbacks return; they neither throw nor jump away.
+//! misaligned ones, and lengths that no memory has, are refused. The rest is the safety contract of
+//! all functions here. A pointer that is neither null nor misaligned points at memory of the type
+//! and the length that the function documents. No other thread writes that memory meanwhile, and
+//! results may be written to it. A handle was made by this library, and not freed yet. A string
+//! without a length ends with NUL. Callbacks return; they neither throw nor jump away.
 //!
 //! **Handles.** They are boxes, and opaque. Those that can be changed hold a lock. No call waits
 //! for a lock under which callbacks run: the second call, from another thread or from a callback of

@@ -56,7 +56,8 @@ pub fn note_unread_and_unset(
     }
 }
 
-/// Notes each input that `-g` was given for: `-g` sets globals alone, so the input keeps its default.
+/// Notes each input that `-g` was given for: `-g` sets globals alone, so the input keeps its
+/// default.
 pub fn note_inputs(args: &CompileArgs, program: &Program, format: OutputFormat) {
     for name in unread(args, program).filter(|name| is_input(name, program)) {
         let text = format!(

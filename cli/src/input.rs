@@ -124,7 +124,7 @@ pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> 
     }
 }
 
-/// The error of a text that `emit` printed for reading, and somebody saved for running.
+/// The error of a text that `emit` printed for reading, and that was saved for running.
 fn emitted_listing(text: &str) -> Option<Diagnostic> {
     let line = text.lines().next()?;
     let (stage, help) = if line.starts_with("; ") && line.contains(" instructions, ") {

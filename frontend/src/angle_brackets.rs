@@ -1,7 +1,7 @@
 //! Angle brackets around arguments of types, prepared for the grammar.
 //!
-//! Guarantee: where `>>` or `>>>` closes the arguments of two or three types, each `>` is a token of
-//! its own, and no type nests deeper than [`MAX_NESTING`].
+//! Guarantee: where `>>` or `>>>` closes the arguments of two or three types, each `>` is a token
+//! of its own, and no type nests deeper than [`MAX_NESTING`].
 
 use crate::ast::PAIR;
 use crate::limits::MAX_NESTING;

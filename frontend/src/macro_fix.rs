@@ -1,9 +1,9 @@
 //! `#define` is refused: the help is the declaration that the macro most likely means.
 //!
-//! A proposal is parsed and checked before it is shown, after those of the macros before it. The type
-//! of a constant is that of its value. Parameters get the first type with which the value has the
-//! same type, else the only one with which it has a type. Where nothing fits, the help has no text to
-//! copy.
+//! A proposal is parsed and checked before it is shown, after those of the macros before it. The
+//! type of a constant is that of its value. Parameters get the first type with which the value has
+//! the same type, else the only one with which it has a type. Where nothing fits, the help has no
+//! text to copy.
 
 use crate::ast::{ExprKind, ReplEntry, Stmt, StmtKind};
 use crate::check::{CheckRequest, SessionOutput, check, is_built_in};

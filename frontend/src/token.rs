@@ -1,7 +1,7 @@
 //! Tokens: the words of a source, and their places in it.
 //!
-//! The grammar sees only the [`TokenKind`]s, one byte each; place and value of a token are under the
-//! same index.
+//! The grammar sees only the [`TokenKind`]s, one byte each; place and value of a token are under
+//! the same index.
 
 use crate::interner::Symbol;
 use crate::token_kind::TokenKind;

@@ -1,7 +1,7 @@
 //! Bundles: several sources in one string, so that a program with includes is one file of bytes.
 //!
-//! A line `//// NAME` begins the source of that name. The main source, [`MAIN`], is before the first
-//! such line. The line is a comment, so a source without includes is its own bundle.
+//! A line `//// NAME` begins the source of that name. The main source, [`MAIN`], is before the
+//! first such line. The line is a comment, so a source without includes is its own bundle.
 
 use adumbra::{Diagnostics, Sources, sources::Loader};
 

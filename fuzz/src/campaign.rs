@@ -127,7 +127,8 @@ impl fmt::Display for BatchReport {
     }
 }
 
-/// Compares batches with single points on `programs` seeds from `first` on, or up to the first failure.
+/// Compares batches with single points on `programs` seeds from `first` on, or up to the first
+/// failure.
 ///
 /// Uses all processors. Gives a report, and the failure, shrunk.
 pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
@@ -152,7 +153,8 @@ pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<
     })
 }
 
-/// Checks programs about derivatives on `programs` seeds from `first` on, or up to the first failure.
+/// Checks programs about derivatives on `programs` seeds from `first` on, or up to the first
+/// failure.
 ///
 /// Uses all processors. Gives counts, and the failure, shrunk.
 pub fn run_derived(

@@ -1,8 +1,8 @@
 //! Decisions read from bytes.
 //!
 //! [`Choices`] gives an answer for every byte string, and 0 for ever once the bytes have run out.
-//! Generators make 0 the simplest alternative, so that they come to an end. Shorter and smaller bytes
-//! mean simpler programs, which is all the shrinking that fuzzers and proptest need.
+//! Generators make 0 the simplest alternative, so that they come to an end. Shorter and smaller
+//! bytes mean simpler programs, which is all the shrinking that fuzzers and proptest need.
 
 /// A reader of decisions.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Features of programs: the lines of a campaign's table.
 //!
-//! A feature of the first part counts when a point *did* it. What the IR no longer shows counts when the generator wrote it into a function
-//! that the shader reaches. Each has a least share, below which a campaign says that its generator is hollow.
+//! A feature of the first part counts when a point *did* it. What the IR no longer shows counts
+//! when the generator wrote it into a function that the shader reaches. Each has a least share,
+//! below which a campaign says that its generator is hollow.
 
 use std::fmt;
 

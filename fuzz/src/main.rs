@@ -1,7 +1,9 @@
-//! The commands: campaigns, sweeps over all floats, and records of bits. `cargo run --release -p adumbra-fuzz -- help` says what there is.
+//! The commands: campaigns, sweeps over all floats, and records of bits. `cargo run --release -p
+//! adumbra-fuzz -- help` says what there is.
 //!
-//! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if an op is
-//! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
+//! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its
+//! progress to standard error; it fails if an op is less accurate than it claims and, having looked
+//! at every float, if it is more accurate. Its hash is the same for every engine.
 
 use adumbra::batch::SimdError;
 use adumbra_fuzz::bounds::CountingAllocator;
@@ -118,7 +120,8 @@ enum Command {
     },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
-        /// Number of random programs, beside those of `tests/lang` and the materials; in whole thousands
+        /// Number of random programs, beside those of `tests/lang` and the materials; in whole
+        /// thousands
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         programs: u64,
         /// The record to hold them against; that of the repository without
@@ -151,7 +154,8 @@ enum Command {
         /// Number of threads
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.threads)]
         threads: usize,
-        /// Engine that computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
+        /// Engine that computes them: `table`, or the batch engine at `baseline`, `avx2` or
+        /// `avx512`
         #[arg(long, default_value_t = report::SweepOptions::ALL.engine, value_parser = engine)]
         engine: SweepEngine,
         /// Their names; all without any

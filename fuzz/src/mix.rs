@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Programs after which every op of the op table is expected to have occurred, and nearly all of the library.
+/// Programs after which every op of the op table is expected to have occurred, and nearly all of
+/// the library.
 const PROGRAMS_FOR_ALL_OPS: usize = 1_000;
 
 /// The least percentage of the library's functions that occur.
@@ -77,8 +78,9 @@ impl ProgramMix {
         percent(self.counts[feature as usize], self.programs)
     }
 
-    /// Why the campaign says too little, if it does: a feature has less than its least share, an op of the op table or much of the library
-    /// is missing, or more than a fifth of the points give NaN or nothing but zeros.
+    /// Why the campaign says too little, if it does: a feature has less than its least share, an op
+    /// of the op table or much of the library is missing, or more than a fifth of the points give
+    /// NaN or nothing but zeros.
     pub fn missing_coverage(&self) -> Option<String> {
         for &feature in Feature::ALL {
             if self.percent(feature) < feature.min_percent(self.kind) {

@@ -1,7 +1,7 @@
 //! Seeds on all processors.
 //!
-//! The number of threads changes neither the counts nor the failure that is found. Counts are joined.
-//! The failure with the least seed is given, since no thread leaves out a seed below one.
+//! The number of threads changes neither the counts nor the failure that is found. Counts are
+//! joined. The failure with the least seed is given, since no thread leaves out a seed below one.
 
 use std::ops::{AddAssign, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

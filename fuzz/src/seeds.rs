@@ -87,7 +87,8 @@ fn source_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> 
     Ok(())
 }
 
-/// A text as an input that the target takes as it is: the first byte says so, and some targets pass over others.
+/// A text as an input that the target takes as it is: the first byte says so, and some targets pass
+/// over others.
 fn seed(target: &str, source: &str) -> Option<Vec<u8>> {
     let (passed, payload) = match target {
         "source" => (0, source.as_bytes().to_vec()),

@@ -1,4 +1,5 @@
-//! What the functions of the library take and give, read from its text: each begins a line with `TYPE NAME(PARAMETERS)`.
+//! What the functions of the library take and give, read from its text: each begins a line with
+//! `TYPE NAME(PARAMETERS)`.
 
 use adumbra_ir::{Scalar, Type};
 

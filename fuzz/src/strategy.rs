@@ -1,10 +1,10 @@
 //! Random programs for proptest, and [`modules`]: failing ones shrink and print as source.
 //!
-//! Proptest keeps them by its own means. A program follows from the choices that its generator made,
-//! which are bytes. So the choices shrink first ([`choices`]): fewer of them, and smaller ones, make
-//! simpler programs. Then the source shrinks ([`source`]), as long as it fails, since the generator
-//! writes some parts around any choices. Seeds are untouched: a seed gives bytes, these give a
-//! program.
+//! Proptest keeps them by its own means. A program follows from the choices that its generator
+//! made, which are bytes. So the choices shrink first ([`choices`]): fewer of them, and smaller
+//! ones, make simpler programs. Then the source shrinks ([`source`]), as long as it fails, since
+//! the generator writes some parts around any choices. Seeds are untouched: a seed gives bytes,
+//! these give a program.
 
 mod choices;
 mod modules;
@@ -26,7 +26,8 @@ use source::SourceShrinker;
 /// The greatest number of bytes that programs of [`programs`] are made from: mostly small ones.
 const MAX_DRAWN: usize = 1_000;
 
-/// Programs of other choices that shrinking may look at: the text shrinks too, and better in the end.
+/// Programs of other choices that shrinking may look at: the text shrinks too, and better in the
+/// end.
 const MAX_GENERATED: usize = 1_500;
 
 /// Programs of a profile.
@@ -57,8 +58,8 @@ impl Strategy for Programs {
     }
 }
 
-/// What an oracle says, for proptest. A text that was cut while shrinking may be no program any more;
-/// then it says nothing.
+/// What an oracle says, for proptest. A text that was cut while shrinking may be no program any
+/// more; then it says nothing.
 ///
 /// # Errors
 /// If it does not agree, or refuses a program as it was generated.

@@ -2,7 +2,8 @@
 //!
 //! The materials of `examples/materials` are evaluated on it.
 //!
-//! It is made of sums, products, quotients and square roots alone, so that it is the same on every machine.
+//! It is made of sums, products, quotients and square roots alone, so that it is the same on every
+//! machine.
 
 use crate::generate::{GlobalBits, Point};
 
@@ -14,7 +15,8 @@ fn normalized(v: [f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// The globals of a hit, in the order of [`GlobalsLayout::hit`](adumbra::GlobalsLayout::hit), at a place of the image.
+/// The globals of a hit, in the order of [`GlobalsLayout::hit`](adumbra::GlobalsLayout::hit), at a
+/// place of the image.
 fn hit([i, j]: [f64; 2]) -> [[f64; 3]; 6] {
     let [u, v] = [i, j].map(|pixel| pixel / SIDE as f64);
     let [x, y] = [2.0 * u - 1.0, 2.0 * v - 1.0];
@@ -26,7 +28,8 @@ fn hit([i, j]: [f64; 2]) -> [[f64; 3]; 6] {
     [[u, v, 0.0], position, normal, normal, to_point, tangent]
 }
 
-/// Where a pixel is evaluated: not in its very middle, which lies on lines about which patterns are symmetric.
+/// Where a pixel is evaluated: not in its very middle, which lies on lines about which patterns are
+/// symmetric.
 pub fn middle(index: usize) -> [f64; 2] {
     [(index % SIDE) as f64 + 0.37, (index / SIDE) as f64 + 0.61]
 }

@@ -174,7 +174,8 @@ impl SwitchSubject {
         })
     }
 
-    /// Its machine code for a processor, of batches and of single points; nothing where it is too long.
+    /// Its machine code for a processor, of batches and of single points; nothing where it is too
+    /// long.
     pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
         let units: Vec<CompileUnit> = compile_units(&self.bytecode, &self.uniform);
         let cfgs: Vec<PointCfg> = point_cfgs(&self.bytecode);

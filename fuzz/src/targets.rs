@@ -61,7 +61,8 @@ impl FuzzTarget {
     }
 }
 
-/// Source text: the bytes as they are (a [bundle](crate::bundle)), tokens in any order, or a program with some of its tokens changed.
+/// Source text: the bytes as they are (a [bundle](crate::bundle)), tokens in any order, or a
+/// program with some of its tokens changed.
 ///
 /// # Errors
 /// The oracle's error.
@@ -159,8 +160,8 @@ const IR_TOKENS: &[&str] = &[
     "index",
 ];
 
-/// Bytecode: the bytes as they are and after a right head, or a program's file with some of its bytes changed, in several ways since
-/// compiling takes longest.
+/// Bytecode: the bytes as they are and after a right head, or a program's file with some of its
+/// bytes changed, in several ways since compiling takes longest.
 ///
 /// # Errors
 /// The oracle's error.
@@ -195,7 +196,8 @@ fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     found.map_err(|disagreement| disagreement.to_string())
 }
 
-/// Generated shaders wired to one another: compilations and engines agree, and the units do the same one by one.
+/// Generated shaders wired to one another: compilations and engines agree, and the units do the
+/// same one by one.
 ///
 /// # Errors
 /// The oracle's error.

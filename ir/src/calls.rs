@@ -88,8 +88,8 @@ impl CallGraph {
         CallGraph::of(module, all(module))
     }
 
-    /// The graph of all functions over other edges than calls: `edges` appends the functions that one
-    /// leads to.
+    /// The graph of all functions over other edges than calls: `edges` appends the functions that
+    /// one leads to.
     pub(crate) fn by(module: &Module, edges: impl Fn(&Function, &mut Vec<FuncId>)) -> CallGraph {
         CallGraph::from(module, all(module), edges)
     }

@@ -2,8 +2,8 @@
 //!
 //! [`Copied`] knows what the copy of each value, region and array is, and gives copied instructions
 //! those in place of the originals. It reads the instruction table, so no kind of instruction needs
-//! code of its own to be copied. Linking, inlining, unrolling, DCE and derivatives of functions copy
-//! by it; each decides what new values and arrays are like.
+//! code of its own to be copied. Linking, inlining, unrolling, DCE and derivatives of functions
+//! copy by it; each decides what new values and arrays are like.
 //!
 //! A value is defined before its uses, an array before instructions, and a region is open where a
 //! jump leads to it. So whatever an instruction holds has a copy already.

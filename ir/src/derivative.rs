@@ -4,16 +4,17 @@
 //! as any other, by the **canonical signature**, in scalars:
 //!
 //! - *Forward.* Parameters: all scalar parameters of the primal function, then a tangent for each
-//!   active one. Results: all its results, then a tangent for each active one. Arrays: all its array
-//!   parameters, then a tangent array of the same mode for each active one.
-//! - *Backward.* Parameters: all scalar parameters of the primal function, then the cotangent of each
-//!   active result. Results: the gradient of each active parameter, and no primal ones. Arrays: its
-//!   array parameters of mode `In` and `InOut`, all as `In`; then for each active array parameter an
-//!   `Out` array for the gradient of an `In` array, an `In` array for the cotangent of an `Out` array,
-//!   and for an `InOut` array an `InOut` array, cotangent before and gradient after.
+//!   active one. Results: all its results, then a tangent for each active one. Arrays: all its
+//!   array parameters, then a tangent array of the same mode for each active one.
+//! - *Backward.* Parameters: all scalar parameters of the primal function, then the cotangent of
+//!   each active result. Results: the gradient of each active parameter, and no primal ones.
+//!   Arrays: its array parameters of mode `In` and `InOut`, all as `In`; then for each active array
+//!   parameter an `Out` array for the gradient of an `In` array, an `In` array for the cotangent of
+//!   an `Out` array, and for an `InOut` array an `InOut` array, cotangent before and gradient
+//!   after.
 //!
-//! A recipe of a derived function follows the same rule over its canonical signature, so derivatives
-//! nest. Only floats are active.
+//! A recipe of a derived function follows the same rule over its canonical signature, so
+//! derivatives nest. Only floats are active.
 
 use crate::module::FuncId;
 use crate::span::Span;
@@ -52,7 +53,8 @@ pub struct Activity {
 /// The derivatives of a function that its writer gave in place of those of its body.
 ///
 /// `forward` and `backward` have the canonical signature for `activity`, in which everything is
-/// active that is a float and not declared `no_diff`. Calls through which less is active pass zeros.
+/// active that is a float and not declared `no_diff`. Calls through which less is active pass
+/// zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CustomDerivatives {
     /// The forward derivative.
@@ -70,8 +72,8 @@ pub struct CustomDerivatives {
 /// What the shader writer said of how code is differentiated. It changes no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DerivativeHint {
-    /// The function or loop that it is about: instructions inside of this span, which they keep when
-    /// they are copied.
+    /// The function or loop that it is about: instructions inside of this span, which they keep
+    /// when they are copied.
     pub about: Span,
     /// Where it was said.
     pub span: Span,

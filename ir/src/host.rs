@@ -96,10 +96,10 @@ impl QueryPeriod {
 }
 
 /// Steps for moving `words` words. Instructions take them before they do anything else, for the
-/// words that they [move](crate::moved_words), and `array_resize` for those that it clears. Entering
-/// a function takes them for arrays that it [clears](crate::entry_steps). A call takes them for array
-/// parameters, in and out. It takes them for all arrays of a caller that may be entered again before
-/// the call returns.
+/// words that they [move](crate::moved_words), and `array_resize` for those that it clears.
+/// Entering a function takes them for arrays that it [clears](crate::entry_steps). A call takes
+/// them for array parameters, in and out. It takes them for all arrays of a caller that may be
+/// entered again before the call returns.
 pub const fn move_steps(words: u32) -> u64 {
     (words / WORDS_PER_STEP) as u64
 }

@@ -33,8 +33,8 @@ pub enum InstKind {
     /// `float → 1`: the difference of the argument between neighbours in the quad, by
     /// [`Module::quad`]. All points of a quad reach it together.
     Difference(Direction),
-    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None is
-    /// left after `differentiate`.
+    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None
+    /// is left after `differentiate`.
     Detach,
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
@@ -70,8 +70,8 @@ pub enum InstKind {
     /// `fields of the record → 0`: keeps a record on a tape of the point. Beyond
     /// [`Limits::kept_words`](crate::host::Limits::kept_words) the point is stopped.
     Keep(TapeId, RecordId),
-    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last. Without
-    /// one the point is stopped. Records of one kind are apart from those of others.
+    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last.
+    /// Without one the point is stopped. Records of one kind are apart from those of others.
     Take(TapeId, RecordId),
     /// `scalar parameters → results`: a call. The list holds the caller's array for each array
     /// parameter, copied in and out by its mode.

@@ -115,3 +115,57 @@ impl fmt::Display for Type {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(ty: &Type) -> usize {
+        let mut count = 0;
+        ty.for_each_scalar(&mut |_| count += 1);
+        assert_eq!(count, ty.scalar_count());
+        count
+    }
+
+    fn array(element: Type, len: u32) -> Type {
+        Type::Array(Arc::new(element), len)
+    }
+
+    fn structure(members: Vec<Type>) -> Type {
+        let members = members.into_iter().map(|ty| (String::new(), ty));
+        Type::Struct(Arc::new(StructType {
+            name: String::new(),
+            members: members.collect(),
+        }))
+    }
+
+    #[test]
+    fn scalars_are_in_order() {
+        let (bool, int) = (Type::Scalar(Scalar::Bool), Type::Scalar(Scalar::I32));
+        let pair = structure(vec![bool, Type::Vector(2), array(int, 2)]);
+        let mut found = Vec::new();
+        array(pair, 2).for_each_scalar(&mut |scalar| found.push(scalar));
+        let once = [
+            Scalar::Bool,
+            Scalar::F32,
+            Scalar::F32,
+            Scalar::I32,
+            Scalar::I32,
+        ];
+        assert_eq!(found, [once, once].concat());
+    }
+
+    /// The work is that of the type as written and of its scalars, once: not of arrays within
+    /// arrays, nor of members that have none.
+    #[test]
+    fn elements_are_walked_once() {
+        let nested = (0..30).fold(Type::FLOAT, |element, _| array(element, 1));
+        let deep = array(nested, 1 << 16);
+        assert_eq!(count(&structure(vec![deep; 64])), 64 << 16);
+        let mut members = vec![Type::FLOAT];
+        members.resize(20_000, array(Type::FLOAT, 0));
+        let sparse = array(array(structure(members), 1 << 15), 64);
+        assert_eq!(count(&sparse), 64 << 15);
+        assert_eq!(count(&array(structure(Vec::new()), u32::MAX)), 0);
+    }
+}

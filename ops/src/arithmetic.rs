@@ -129,9 +129,9 @@ impl OpDef<2> for Mul {
 
 /// c·t, or 0 where either is 0: a product with strong zeros.
 ///
-/// It is the term of a partial c that can be infinite, or that is 0 where the tangent t can be. As an
-/// op of its own the term has the right derivative where a factor is 0, which a selection of 0 would
-/// not have.
+/// It is the term of a partial c that can be infinite, or that is 0 where the tangent t can be. As
+/// an op of its own the term has the right derivative where a factor is 0, which a selection of 0
+/// would not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrongMul;
 

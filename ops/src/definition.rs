@@ -178,11 +178,11 @@ pub enum Partial<F: Field> {
     Where(F::Mask),
     /// Any number, finite where the operands are.
     Of(F),
-    /// Any number, which can be infinite or NaN at finite operands: there is no term where it or the
-    /// shadow is 0, whatever the other is.
+    /// Any number, which can be infinite or NaN at finite operands: there is no term where it or
+    /// the shadow is 0, whatever the other is.
     Singular(F),
-    /// A singular number by an operand that need not be finite where the value is: there the function is
-    /// flat, and the number 0.
+    /// A singular number by an operand that need not be finite where the value is: there the
+    /// function is flat, and the number 0.
     Flat(F),
 }
 
@@ -236,8 +236,8 @@ pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
     }
 }
 
-/// A sum with the term partial·d, rounded and never fused: the formula of tangents and cotangents, the
-/// only one. `None` is a sum without terms.
+/// A sum with the term partial·d, rounded and never fused: the formula of tangents and cotangents,
+/// the only one. `None` is a sum without terms.
 ///
 /// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` or a singular or flat
 /// partial is 0 their term is 0, whatever the other is ([`StrongMul`]).

@@ -45,9 +45,9 @@ pub trait Field:
     fn same(self, other: Self) -> Self::Mask;
     /// `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// `regular`, but where the mask is set `end`: a number at a singular end that is known. `function`
-    /// gives the same number there as a function of the operands, for fields whose numbers are
-    /// differentiated again, since a constant has no slope.
+    /// `regular`, but where the mask is set `end`: a number at a singular end that is known.
+    /// `function` gives the same number there as a function of the operands, for fields whose
+    /// numbers are differentiated again, since a constant has no slope.
     #[inline(always)]
     fn select_end(
         mask: Self::Mask,

@@ -1,9 +1,9 @@
 //! Numbers that belong to the points of the integer lattice, from which every noise is computed.
 //!
 //! The hash is written once, over [`WordField`]; every field has its [`Field::lattice`] from it, so
-//! that f32 and f64 see the same lattice, exactly. A round is a product and a shifted exclusive or, as in the finaliser of
-//! MurmurHash3 (Appleby); multipliers and shifts are those of lowbias32 (Wellons, "Prospecting for
-//! hash functions", 2018), which was searched for little bias.
+//! that f32 and f64 see the same lattice, exactly. A round is a product and a shifted exclusive or,
+//! as in the finaliser of MurmurHash3 (Appleby); multipliers and shifts are those of lowbias32
+//! (Wellons, "Prospecting for hash functions", 2018), which was searched for little bias.
 
 use crate::field::{Field, WordField};
 use std::ops::{BitAnd, BitXor};

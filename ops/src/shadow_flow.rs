@@ -130,8 +130,8 @@ impl OpVisitor for Carries {
     }
 }
 
-/// The operands whose partials are flat, and with `or_singular` also the singular ones, regardless of
-/// constants.
+/// The operands whose partials are flat, and with `or_singular` also the singular ones, regardless
+/// of constants.
 struct Strong {
     or_singular: bool,
 }

@@ -32,11 +32,11 @@ pub enum DerivativeMode {
 
 /// The ops whose results have no derivatives in Cycles, the renderer of Blender 5.2.
 ///
-/// Its interpreter (`intern/cycles/kernel/svm`, Apache-2.0, July 2026) has two variants of 16 of its
-/// 94 node types, one of which carries dual numbers: Geometry, Convert, Texture Coordinate, Value
-/// (float and vector), Attribute, Vertex Color, Image (plain and box), Environment, Vector Math,
-/// Texture Mapping, Mapping, Tangent, Separate and Combine XYZ (`node_types_template.h`). The outputs
-/// of all others get zero derivatives (`SVMCompiler::stack_zero_incomplete_derivatives`).
+/// Its interpreter (`intern/cycles/kernel/svm`, Apache-2.0, July 2026) has two variants of 16 of
+/// its 94 node types, one of which carries dual numbers: Geometry, Convert, Texture Coordinate,
+/// Value (float and vector), Attribute, Vertex Color, Image (plain and box), Environment, Vector
+/// Math, Texture Mapping, Mapping, Tangent, Separate and Combine XYZ (`node_types_template.h`). The
+/// outputs of all others get zero derivatives (`SVMCompiler::stack_zero_incomplete_derivatives`).
 ///
 /// An op is listed if only nodes without that variant compute it:
 ///
@@ -49,9 +49,9 @@ pub enum DerivativeMode {
 /// Vector Math has sums, products, quotients, powers, minima, remainders, lengths, sine, cosine and
 /// tangent, so these ops carry. They do so too where a Math or Vector Rotate node, which carries
 /// nothing, would compute them: an op does not know its node. A choice by `?:` carries like one by
-/// `if`, though Mix would not. There the emulation is kinder than Cycles. It is harsher in one place:
-/// the sphere and tube projections inside image nodes carry their inverse tangents, which are ops of
-/// their own here. Cycles itself was not run.
+/// `if`, though Mix would not. There the emulation is kinder than Cycles. It is harsher in one
+/// place: the sphere and tube projections inside image nodes carry their inverse tangents, which
+/// are ops of their own here. Cycles itself was not run.
 pub const CYCLES_DROPPED: OpSet = OpSet::of(&[
     Op::Perlin1,
     Op::Perlin2,

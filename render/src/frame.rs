@@ -45,8 +45,8 @@ pub fn tiles(size: [u32; 2]) -> Vec<ImageTile> {
 }
 
 /// Draws the tiles. `textures` makes each thread's access to textures; `finished` gets each tile's
-/// pixels, row by row, and the access, in whatever order tiles are finished. Gives where the time of
-/// all threads went.
+/// pixels, row by row, and the access, in whatever order tiles are finished. Gives where the time
+/// of all threads went.
 ///
 /// # Errors
 /// If a material cannot be evaluated here; tiles that were finished before were passed on.

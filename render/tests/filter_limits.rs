@@ -1,5 +1,5 @@
-//! Texture filters with footprints and textures of all kinds: results are finite, reads are bounded,
-//! and a missing tile ends a lookup.
+//! Texture filters with footprints and textures of all kinds: results are finite, reads are
+//! bounded, and a missing tile ends a lookup.
 
 use adumbra_render::texture::{
     EwaWeights, Filter, Footprint, LevelRule, MAX_EWA_TEXELS, TexelSource, TileMissing, Wrap,

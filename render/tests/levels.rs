@@ -231,8 +231,8 @@ fn pixels(world: &World, camera: &Camera) -> Vec<(Corner, DVec2)> {
         .collect()
 }
 
-/// The part of the pixels that is more than one level off, by mode. The partials of dual numbers are
-/// held to the true ones by themselves.
+/// The part of the pixels that is more than one level off, by mode. The partials of dual numbers
+/// are held to the true ones by themselves.
 fn parts_off(source: &str) -> Vec<(DerivativeMode, f64)> {
     let (world, camera) = floor();
     let pixels = pixels(&world, &camera);

@@ -14,7 +14,8 @@ use adumbra_render::shading::{
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
-/// A texture that says "not yet" to most requests, and to their repetitions as often as `late` says.
+/// A texture that says "not yet" to most requests, and to their repetitions as often as `late`
+/// says.
 struct Texture {
     late: u32,
     asked: u32,

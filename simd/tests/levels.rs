@@ -35,8 +35,8 @@ fn sources(folder: &Path) -> String {
 }
 
 /// Every intrinsic is inlined into the routines of its level. It cannot be inlined into a function
-/// between, which lacks the level's features, such as the closure of an array's `map`: each is a call
-/// then that takes its vectors through memory. This binary has all routines, optimised in all
+/// between, which lacks the level's features, such as the closure of an array's `map`: each is a
+/// call then that takes its vectors through memory. This binary has all routines, optimised in all
 /// profiles; it is searched for intrinsics that are functions.
 #[cfg(all(target_arch = "x86_64", unix))]
 #[test]

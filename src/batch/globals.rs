@@ -217,9 +217,9 @@ impl<'a> BatchGlobals<'a> {
     }
 
     /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first
-    /// point, then every `stride`th one. Floats go as `f32`, ints as `i32`, uints as `u32`, and bools
-    /// as `u32` (0 or 1). Only the words are taken: an `i32` given for a float counts as the float
-    /// of its bits.
+    /// point, then every `stride`th one. Floats go as `f32`, ints as `i32`, uints as `u32`, and
+    /// bools as `u32` (0 or 1). Only the words are taken: an `i32` given for a float counts as the
+    /// float of its bits.
     ///
     /// # Errors
     /// If there is no such member, or it has no such scalar.

@@ -56,8 +56,8 @@ pub(super) fn lower_module(
     differentiated(lower(program, interner, entry)?, watch)
 }
 
-/// The module with the bodies of derivatives of functions, and what those keep. Those by quads follow
-/// after linking.
+/// The module with the bodies of derivatives of functions, and what those keep. Those by quads
+/// follow after linking.
 fn differentiated(
     mut module: Module,
     watch: &mut PassObserver,

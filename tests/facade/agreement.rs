@@ -1,6 +1,8 @@
-//! Engines and compilations agree on random programs, and on every program that once made them disagree.
+//! Engines and compilations agree on random programs, and on every program that once made them
+//! disagree.
 //!
-//! A new failure goes into `fuzz/regressions` as a source; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
+//! A new failure goes into `fuzz/regressions` as a source; the longer search is `cargo run
+//! --release -p adumbra-fuzz -- campaign --seconds 600`.
 
 use crate::counts::{AGREEMENT, AGREEMENT_DRAWN};
 use adumbra_fuzz::campaign::checked;

@@ -1,5 +1,5 @@
-//! Listings of machine code: all of it, in the processors' notations, beside the ops that it computes.
-//! And the files by which profilers know it.
+//! Listings of machine code: all of it, in the processors' notations, beside the ops that it
+//! computes. And the files by which profilers know it.
 
 use adumbra::assembly::{Assembly, CodePart, Kernel, KernelPurpose, Listing, MAX_LINE_SHOWN};
 use adumbra::{
@@ -62,7 +62,8 @@ fn check(code: &Listing, ops: usize) {
     assert!(padding < 32, "{padding}");
 }
 
-/// Each kernel for single points begins by entering, once, and computes something, or leads somewhere; they are in the order of the bytecode.
+/// Each kernel for single points begins by entering, once, and computes something, or leads
+/// somewhere; they are in the order of the bytecode.
 fn check_entries(points: &Listing) {
     let mut last = None;
     for kernel in &points.kernels {

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Outside crates of the facade with default features, procedural macros and build scripts included.
+/// Outside crates of the facade with default features, procedural macros and build scripts
+/// included.
 const MAX_OUTSIDE: usize = 25;
 
 /// The crates below the facade that are not of this project, by name and version.

@@ -75,8 +75,8 @@ fn losses_are_reported_without_marks() {
     assert_eq!(codes("fwd_diff(smooth)(diffPair(0.5, 1.0)).d"), [""; 0]);
 }
 
-/// What is lost matters in every other program, by construction, and else is dead, overwritten, only
-/// compared or multiplied by 0.
+/// What is lost matters in every other program, by construction, and else is dead, overwritten,
+/// only compared or multiplied by 0.
 #[test]
 fn losses_are_reported_where_they_matter() {
     let (counts, failure) = run_losses(0, 2_000);

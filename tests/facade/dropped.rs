@@ -1,4 +1,5 @@
-//! Ops whose derivatives are dropped (`Options::dropped_derivatives`): engines agree on what is left, and values stay.
+//! Ops whose derivatives are dropped (`Options::dropped_derivatives`): engines agree on what is
+//! left, and values stay.
 
 use adumbra::derivatives::OpSet;
 use adumbra::evaluator::Engine;

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// All exceptions masked, and nothing else.
 const STANDARD: u32 = 0x1f80;
 
-/// Operands flushed; results flushed; rounding downwards, upwards, towards zero; all that can be together; no exception masked, alone and with all the
-/// rest.
+/// Operands flushed; results flushed; rounding downwards, upwards, towards zero; all that can be
+/// together; no exception masked, alone and with all the rest.
 const MODES: [u32; 9] = [
     STANDARD | 0x0040,
     STANDARD | 0x8000,
@@ -65,7 +65,8 @@ fn in_mode_but_masked<T>(word: u32, call: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Literals that have to be rounded, constants that are folded and parameters that can be, denormals in values and derivatives, a slope of minus zero.
+/// Literals that have to be rounded, constants that are folded and parameters that can be,
+/// denormals in values and derivatives, a slope of minus zero.
 const SHADER: &str = "
     shader s(float gain = 0.7, float tiny = 1e-40,
              out float folded, out float least, out float rounded, out float small, out float flat, out int n) {

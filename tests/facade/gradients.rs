@@ -1,4 +1,5 @@
-//! Derivatives are those of the values: random programs against finite differences, and `f32` against `f64`.
+//! Derivatives are those of the values: random programs against finite differences, and `f32`
+//! against `f64`.
 
 use crate::counts::DERIVATIVES;
 use adumbra_fuzz::campaign::checked;

@@ -67,7 +67,8 @@ fn engines_stop_at_the_same_place() {
 #[test]
 fn each_limit_stops_the_first_point_beyond_it() {
     let usual = Limits::default();
-    // Of each: its fault, itself, a shader, the largest n that is within it, and the sum up to n that the shader gives.
+    // Of each: its fault, itself, a shader, the largest n that is within it, and the sum up to n
+    // that the shader gives.
     let cases = [
         (
             // One for the shader, one for each iteration but the first.

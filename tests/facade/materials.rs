@@ -1,11 +1,15 @@
-//! The materials of `examples/materials`: nothing to warn of, and derivatives that are the slopes of values.
+//! The materials of `examples/materials`: nothing to warn of, and derivatives that are the slopes
+//! of values.
 //!
-//! A material is evaluated on a curved surface, at 64×64 pixels. At each, shadows of the outputs and of texture coordinates (`f32`, by
-//! the point interpreter) are held against Richardson differences of the `f64` reference: central differences at a step and its half,
-//! extrapolated. A derivative agrees that is off by at most [`CLOSE`] of the slope, or of the root mean square of that quantity's slopes over
-//! the surface, whichever is more. A pixel agrees if all its derivatives do. Of those that do not, a kink is one whose path through the shader
-//! (branches, sides of kinks) differs within the stencil, or between `f32` and `f64`; each material says in its head where its kinks are. What is left
-//! must be rounding: there the shadows over `f64`, by the same rules, agree with the slopes.
+//! A material is evaluated on a curved surface, at 64×64 pixels. At each, shadows of the outputs
+//! and of texture coordinates (`f32`, by the point interpreter) are held against Richardson
+//! differences of the `f64` reference: central differences at a step and its half, extrapolated. A
+//! derivative agrees that is off by at most [`CLOSE`] of the slope, or of the root mean square of
+//! that quantity's slopes over the surface, whichever is more. A pixel agrees if all its
+//! derivatives do. Of those that do not, a kink is one whose path through the shader (branches,
+//! sides of kinks) differs within the stencil, or between `f32` and `f64`; each material says in
+//! its head where its kinks are. What is left must be rounding: there the shadows over `f64`, by
+//! the same rules, agree with the slopes.
 
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Outcome, Program,
@@ -167,7 +171,8 @@ fn exact_shadows(module: &Module, here: &eval::EvalPoint<f64>) -> Derivatives {
     })
 }
 
-/// The slopes of values over `f64`, and whether all paths are one; without slopes where another texture is sampled nearby.
+/// The slopes of values over `f64`, and whether all paths are one; without slopes where another
+/// texture is sampled nearby.
 fn slopes(module: &Module, point: &Point) -> (Derivatives, bool) {
     let here = place::<f64>(module, point);
     let path = trace(module, &here).0.path;

@@ -40,7 +40,8 @@ fn code_shows_what_points_show() {
     assert_eq!(report.mix.missing_coverage(), None);
 }
 
-/// Points that go on in a loop while others wait inside, before its later blocks: each shader at many points in chunks, by both tiers.
+/// Points that go on in a loop while others wait inside, before its later blocks: each shader at
+/// many points in chunks, by both tiers.
 #[test]
 fn points_that_turn_early_do_not_pass_waiting_points() {
     if !is_there() {
@@ -117,7 +118,8 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
     }
 }
 
-/// Noise is thousands of instructions: of a shader with much of it the rest is interpreted, in chunks and single points.
+/// Noise is thousands of instructions: of a shader with much of it the rest is interpreted, in
+/// chunks and single points.
 #[test]
 fn what_would_be_too_much_code_is_interpreted() {
     if !is_there() {
@@ -257,7 +259,8 @@ fn loops_that_are_too_long_for_code_go_by_the_steps() {
     }
 }
 
-/// Code is kept for a few sets of uniform globals; there are 32 here, each of which comes twice, while all evaluators live.
+/// Code is kept for a few sets of uniform globals; there are 32 here, each of which comes twice,
+/// while all evaluators live.
 #[test]
 fn any_number_of_sets_of_uniform_globals_shows_the_same() {
     if !is_there() {
@@ -369,7 +372,8 @@ fn single_points_stop_where_the_interpreter_stops_them() {
     assert!(stopped > 300 && finished > 0, "{stopped} and {finished}");
 }
 
-/// Loops that carry few values or many from turn to turn, which change places in rounds, are kept within bounds, or go on as they are; with the shadows of half of them.
+/// Loops that carry few values or many from turn to turn, which change places in rounds, are kept
+/// within bounds, or go on as they are; with the shadows of half of them.
 #[test]
 fn turns_find_what_those_before_them_left() {
     if !is_there() {
@@ -385,7 +389,8 @@ fn turns_find_what_those_before_them_left() {
             let all: Vec<String> = (0..width).map(what).collect();
             all.join(between)
         };
-        // Each takes the value of another one; a step that has a divisor in common with the width makes several rounds.
+        // Each takes the value of another one; a step that has a divisor in common with the width
+        // makes several rounds.
         let from = |i: usize| (i * (1 + lot % 2) + lot) % width;
         let next = |i: usize| match (i + lot) % 9 {
             0 => format!("float n{i} = max(v{} * 1.5 - 0.5, 0.25);", from(i)),
@@ -433,7 +438,8 @@ fn turns_find_what_those_before_them_left() {
     assert!(differ > 150, "{differ}");
 }
 
-/// Octaves of noise, whose corners and octaves one point computes side by side; with derivatives there are more values than registers.
+/// Octaves of noise, whose corners and octaves one point computes side by side; with derivatives
+/// there are more values than registers.
 #[test]
 fn what_is_alike_shows_what_it_shows_one_by_one() {
     if !is_there() {

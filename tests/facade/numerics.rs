@@ -1,4 +1,5 @@
-//! Every op is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
+//! Every op is as accurate as it claims, and no more: a few million operands of the sweeps that
+//! `adumbra-fuzz numerics` makes over all floats.
 
 use crate::counts::{OPERAND_PAIRS, OPERAND_STRIDE};
 use adumbra_fuzz::numerics::engine::SweepEngine;

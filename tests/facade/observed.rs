@@ -33,7 +33,8 @@ struct Log<'a> {
     observations: &'a [Option<Observation>],
     seen: Seen,
     notes: usize,
-    /// Whether all numbers that it got are finite: only then derivatives are the same between compilations.
+    /// Whether all numbers that it got are finite: only then derivatives are the same between
+    /// compilations.
     is_finite: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
+//! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on
+//! it.
 
 use crate::counts::QUADS;
 use adumbra::{
@@ -376,7 +377,8 @@ fn live_branches_give_what_is_taken_before_them() {
     }
 }
 
-/// Two sources of a random shader: with branches around what is computed, and with both arms before a choice.
+/// Two sources of a random shader: with branches around what is computed, and with both arms before
+/// a choice.
 struct Twins {
     lot: Rng,
     names: u32,

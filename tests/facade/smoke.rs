@@ -36,7 +36,8 @@ fn what_campaigns_kept_does_no_harm() {
     }
 }
 
-/// Files that validation once accepted, and that ran without end, or gave another result by another engine or after other points.
+/// Files that validation once accepted, and that ran without end, or gave another result by another
+/// engine or after other points.
 #[test]
 fn found_bytecode_is_refused_or_agrees() {
     for (name, fate) in [

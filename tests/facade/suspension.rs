@@ -1,4 +1,5 @@
-//! Texture requests that are answered later: parked points are resumed in any order, on any thread, to the bits of a run that never waited.
+//! Texture requests that are answered later: parked points are resumed in any order, on any thread,
+//! to the bits of a run that never waited.
 
 use crate::output_bits::output_bits;
 use adumbra::{
@@ -11,7 +12,8 @@ use adumbra::{
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// Samples in calls, in recursion, in loops, in both arms of a branch, between arrays and closures: 20 in all.
+/// Samples in calls, in recursion, in loops, in both arms of a branch, between arrays and closures:
+/// 20 in all.
 const SHADER: &str = "
     texture2d wood; texture2d noise; texture2d mask;
     float fall(float x, float y, int n) {
@@ -66,8 +68,9 @@ fn program() -> Arc<Program> {
     program.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
-/// A group of six units that has as many: four layers, each fed by the one before, between their coordinates and what is made of them.
-/// Each layer covers the closure of the one below, so closures of other units wait with its samples.
+/// A group of six units that has as many: four layers, each fed by the one before, between their
+/// coordinates and what is made of them. Each layer covers the closure of the one below, so
+/// closures of other units wait with its samples.
 fn group() -> Arc<Program> {
     let uv = "shader uv(out float2 st) { st = global_value<uvw>.xy; }";
     let layer = "
@@ -235,7 +238,8 @@ fn expected(program: &Arc<Program>, points: u64) -> Vec<Seen> {
     seen
 }
 
-/// Evaluates all points with up to `crowd` of them parked at a time, the next one to go on drawn by lot, on one of two evaluators.
+/// Evaluates all points with up to `crowd` of them parked at a time, the next one to go on drawn by
+/// lot, on one of two evaluators.
 fn suspended(program: &Arc<Program>, engine: Engine, points: u64, crowd: usize) -> Vec<Seen> {
     let mut evaluators = [(); 2].map(|()| evaluator(program, engine, Limits::default()));
     let mut random = Random::new(7);

@@ -1,4 +1,5 @@
-//! Optimisations, each switched off by itself and all at once: results stay the same, to the bit, and each switch changes what it names.
+//! Optimisations, each switched off by itself and all at once: results stay the same, to the bit,
+//! and each switch changes what it names.
 //!
 //! What each one gains is measured by `cargo run --release -p adumbra-bench -- gains`.
 
@@ -30,7 +31,8 @@ const MAX_SHRINKS: u32 = 5_000;
 /// From one pixel of the grid to the next of those that materials are evaluated at.
 const STRIDE: usize = 37;
 
-/// Loops and arms as random modules hardly have them: a loop whose bound is a minimum, and selections with long arms.
+/// Loops and arms as random modules hardly have them: a loop whose bound is a minimum, and
+/// selections with long arms.
 const SHADERS: [&str; 2] = [
     "shader march(out float f) {
         float x = global_value<uvw>.x, t = 0.0;
@@ -163,7 +165,8 @@ fn each_optimisation_changes_code_of_its_kind() {
     }
 }
 
-/// Each fusion that a subject uses switched off by itself, and all of them: which of them changes what is shown, if one does.
+/// Each fusion that a subject uses switched off by itself, and all of them: which of them changes
+/// what is shown, if one does.
 fn fusions_that_change(subject: &SwitchSubject) -> Option<SuperinstructionSet> {
     let mut expected = subject.on(SwitchEngine::Point).expect("it is always there");
     let expected = expected.shown();

@@ -1,4 +1,5 @@
-//! Programs tier up from the interpreter to machine code while they are evaluated, which no result shows.
+//! Programs tier up from the interpreter to machine code while they are evaluated, which no result
+//! shows.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
 
@@ -65,7 +66,8 @@ fn pass(evaluator: &mut BatchEvaluator, x: &[f32]) -> (Vec<u32>, Vec<Tier>) {
     (bits, tiers)
 }
 
-/// Eight threads evaluate one program from its first point until code was compiled, taken, tried, and kept or given up.
+/// Eight threads evaluate one program from its first point until code was compiled, taken, tried,
+/// and kept or given up.
 #[test]
 fn every_batch_of_eight_threads_has_the_interpreters_bits() {
     if !is_there() {
@@ -158,7 +160,8 @@ fn texel(request: &SampleRequest) -> [f32; 4] {
     [request.u, request.dudx, 0.25, 1.0]
 }
 
-/// Points that wait stay with the machine of their batch, or go on elsewhere, whichever machine computes the next one.
+/// Points that wait stay with the machine of their batch, or go on elsewhere, whichever machine
+/// computes the next one.
 #[test]
 fn points_that_wait_are_answered_after_a_tier_up() {
     if !is_there() {
@@ -180,7 +183,8 @@ fn points_that_wait_are_answered_after_a_tier_up() {
     let mut globals = BatchGlobals::new(program.globals());
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
     globals.uniform_part("x", Part::Ddx, 1.0_f32).unwrap();
-    // By the number of the batch: what came of points that were answered in it, and of one that waited beyond the next batch.
+    // By the number of the batch: what came of points that were answered in it, and of one that
+    // waited beyond the next batch.
     let shown = |tier: Tier| {
         let mut evaluator = evaluator(&program, tier, tier_up);
         let mut alone = Evaluator::with(&Instance::new(&program), Engine::Auto, Limits::default());

@@ -14,8 +14,8 @@ pub(crate) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
 }
 
 /// The canonical value of a word, for a point with these closures and a program with `resources`
-/// resources. A float becomes [`canonical_float`], a closure or a resource one that exists (the last
-/// resource if it does not).
+/// resources. A float becomes [`canonical_float`], a closure or a resource one that exists (the
+/// last resource if it does not).
 pub(crate) fn value(scalar: Scalar, word: u32, arena: &ClosureArena, resources: usize) -> u32 {
     match scalar {
         Scalar::F32 => canonical_float(f32::from_bits(word)).to_bits(),

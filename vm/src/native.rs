@@ -273,8 +273,9 @@ pub enum ArithmeticKind {
     Copy,
     /// The operand, a shadow, as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
     ReadShadow,
-    /// The operand, a float, made canonical for an output: [`canonical_float`](adumbra_ir::host::canonical_float),
-    /// its shadows as they are read. Shadows that it lacks are zero.
+    /// The operand, a float, made canonical for an output:
+    /// [`canonical_float`](adumbra_ir::host::canonical_float), its shadows as they are read.
+    /// Shadows that it lacks are zero.
     Canonicalise,
 }
 

@@ -192,9 +192,9 @@ pub(super) fn vector_levels() -> impl Iterator<Item = SimdLevel> {
     SimdLevel::available().filter(|&level| level > SimdLevel::Baseline)
 }
 
-/// Adds a program in batches as a candidate for each of these levels and each tier; `title` names it by
-/// level and the suffix of the tier. All candidates share planes: one with memory of its own would
-/// wait for it.
+/// Adds a program in batches as a candidate for each of these levels and each tier; `title` names
+/// it by level and the suffix of the tier. All candidates share planes: one with memory of its own
+/// would wait for it.
 pub(super) fn add_batches<'a>(
     candidates: &mut Vec<BenchCandidate<'a>>,
     program: &Arc<Program>,

@@ -118,8 +118,8 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     Ok(Checked { text, is_complete })
 }
 
-/// Whether a value in f64 is another than that in f32: what is rounded decides it, as in a hash. Then
-/// differences in f64 are of another function.
+/// Whether a value in f64 is another than that in f32: what is rounded decides it, as in a hash.
+/// Then differences in f64 are of another function.
 pub fn is_other_value(here: f32, in_f64: f64) -> bool {
     let here = f64::from(here);
     (here - in_f64).abs() > TOLERANCE * here.abs().max(1.0)

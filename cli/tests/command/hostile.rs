@@ -150,7 +150,8 @@ fn endless_loops_and_recursion_are_stopped() {
     assert_eq!(run("mutual.adu", mutual).code, 1);
 }
 
-/// What a shader gives that takes the gradient by x, at 0.3, of a million iterations, by each engine.
+/// What a shader gives that takes the gradient by x, at 0.3, of a million iterations, by each
+/// engine.
 fn gradients_of_a_million(name: &str, body: &str) -> [CommandOutput; 4] {
     let text = format!(
         "[Differentiable] float f(float x) {{ {body} }}

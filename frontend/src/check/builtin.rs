@@ -92,8 +92,8 @@ pub(super) fn find_builtin(name: &str) -> Option<Builtin> {
 }
 
 impl Builtin {
-    /// The number of arguments that it takes, and how it is written; of several numbers the one that
-    /// is given.
+    /// The number of arguments that it takes, and how it is written; of several numbers the one
+    /// that is given.
     pub(super) fn usage(self, given: usize) -> (usize, &'static str) {
         let op = match self {
             Builtin::Float(op) | Builtin::ExactTypes(op) => op,

@@ -116,8 +116,8 @@ impl<'a> TypeChecker<'a, '_> {
         TypedExpr::error(span)
     }
 
-    /// Reports a string that chooses what a function does, as in OSL; returns whether it did. Not of
-    /// messages, and functions of other languages.
+    /// Reports a string that chooses what a function does, as in OSL; returns whether it did. Not
+    /// of messages, and functions of other languages.
     fn report_selector(&mut self, name: ast::Ident, selector: Symbol, at: Span) -> bool {
         let function = self.symbol_name(name.symbol);
         let is_own = self.names.newest_function(name.symbol, self.is_library);

@@ -38,8 +38,8 @@ impl TypeTable {
         self.differentials.structs.contains(&number)
     }
 
-    /// Gives a struct a differential in place of the one that is made of its members; it must have the
-    /// same leaves. `None` gives that one back.
+    /// Gives a struct a differential in place of the one that is made of its members; it must have
+    /// the same leaves. `None` gives that one back.
     pub(super) fn set_differential(&mut self, number: u32, differential: Option<TypeId>) {
         match differential {
             Some(differential) => self.differentials.written.insert(number, differential),

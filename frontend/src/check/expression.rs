@@ -356,7 +356,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Whether a member of a pair is asked for where a derivative gives a plain struct; reported if so.
+    /// Whether a member of a pair is asked for where a derivative gives a plain struct; reported if
+    /// so.
     fn is_pair_of_plain(
         &mut self,
         operand: &ast::Expr<'a>,

@@ -1,5 +1,5 @@
-//! Words of other languages that mean nothing here: they are accepted where nothing else can be, and
-//! are names everywhere else.
+//! Words of other languages that mean nothing here: they are accepted where nothing else can be,
+//! and are names everywhere else.
 
 use super::{GrammarExtra, NodeBuilder, ParseError, Reader, mark, name, type_keyword, word};
 use crate::token_kind::{TokenKind, TokenSet};

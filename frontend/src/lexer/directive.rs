@@ -1,8 +1,8 @@
 //! Directives: `#include`, what means nothing here, and what there is no preprocessor for.
 //!
 //! A guard around a whole file means nothing, since a file counts once however often it is
-//! included. So do requests to a compiler, such as `#version`. The other directives are refused once
-//! the source is read: only its end shows what a guard is around.
+//! included. So do requests to a compiler, such as `#version`. The other directives are refused
+//! once the source is read: only its end shows what a guard is around.
 
 use super::{Lexer, shortened, word_len};
 use crate::macro_fix::without_comment;
@@ -105,8 +105,8 @@ fn within_guard<'d, 's>(directives: &'d [Directive<'s>], count: usize) -> &'d [D
 }
 
 impl<'s> Lexer<'s> {
-    /// `#include "path"`; the rest of other directives is skipped, up to the end of a line that does
-    /// not end in `\`.
+    /// `#include "path"`; the rest of other directives is skipped, up to the end of a line that
+    /// does not end in `\`.
     pub(super) fn directive(&mut self) {
         let start = self.at;
         self.line_comment();

@@ -271,8 +271,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         values
     }
 
-    /// Whether a place is part of a member that is declared `no_diff`, which derivatives of functions
-    /// see as a constant.
+    /// Whether a place is part of a member that is declared `no_diff`, which derivatives of
+    /// functions see as a constant.
     fn is_constant_place(&self, place: &TypedExpr<'a>) -> bool {
         let mut place = place;
         loop {

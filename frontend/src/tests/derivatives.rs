@@ -526,7 +526,8 @@ fn adapters_of_arrays_and_outputs_pass_all_parts() {
              var r = fwd_diff(g)(diffPair(1.0, 1.0), diffPair(2.0, 0.5)); o0 = r.d;
              var x = diffPair(1.0); var y = diffPair(2.0); bwd_diff(g)(x, y, 1.0); o1 = x.d; o2 = y.d;
          }";
-    // Forward: 1000·0.5 + c.d[0] (0.5) + 2·10·1 + 3·100·0.5. Backward: a.d = (3·2, 4·1), c.d[0] = 5·3 + 6.
+    // Forward: 1000·0.5 + c.d[0] (0.5) + 2·10·1 + 3·100·0.5. Backward: a.d = (3·2, 4·1), c.d[0] =
+    // 5·3 + 6.
     assert_eq!(derived(program), [670.5, 6.0, 4.0 + 21.0]);
 }
 

@@ -225,7 +225,8 @@ fn record_with_tangents_has_its_size_alone() {
     assert_eq!(record.function, "fwd_diff(bwd_diff(f))");
 }
 
-/// What the reverse sweep of a call reads is chosen as for an iteration: the argument gives the rest.
+/// What the reverse sweep of a call reads is chosen as for an iteration: the argument gives the
+/// rest.
 #[test]
 fn calls_compute_cheap_values_again() {
     let kept = kept(

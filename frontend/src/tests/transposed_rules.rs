@@ -1,4 +1,5 @@
-//! Tests of custom forward derivatives that are transposed, and of derivatives that need themselves.
+//! Tests of custom forward derivatives that are transposed, and of derivatives that need
+//! themselves.
 
 use super::*;
 use adumbra_ir::passes::{MAX_LINEAR_SETS, MAX_ZERO_SETS, differentiate};
@@ -162,7 +163,7 @@ fn zero_terms_of_rules_are_linear() {
     };
     assert_eq!(chain(adumbra_ir::passes::MAX_ZERO_CALLS), Ok(2.0));
     assert!(chain(adumbra_ir::passes::MAX_ZERO_CALLS + 1).is_err());
-    // Nor for more sets of arguments than the limit: the last of them are 0 for nobody.
+    // Nor for more sets of arguments than the limit: those of the last are not taken for 0.
     let sets = |count: usize| {
         let params: Vec<String> = (0..5).map(|at| format!("float d{at}")).collect();
         let mut text = format!(

@@ -1,7 +1,8 @@
-//! The programs of `tests/lang`: each with the globals, arguments and limits that its header names, run by run.
+//! The programs of `tests/lang`: each with the globals, arguments and limits that its header names,
+//! run by run.
 //!
-//! A header is read as the command would read its `run` lines; a program without any is run as it is. In quads the corners are the point itself and where its
-//! derivatives lead.
+//! A header is read as the command would read its `run` lines; a program without any is run as it
+//! is. In quads the corners are the point itself and where its derivatives lead.
 
 use super::observation::{MERGED, ObservationHash, SPECIALISED, in_quads};
 use super::{Hashes, shaders, text};
@@ -49,7 +50,8 @@ pub fn hashes(path: &str) -> Result<Hashes, String> {
     })
 }
 
-/// The options of each run that a header names; of one without any if something must come out before the first, or no run is named.
+/// The options of each run that a header names; of one without any if something must come out
+/// before the first, or no run is named.
 fn runs(text: &str) -> Vec<String> {
     let mut runs = Vec::new();
     for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
@@ -131,7 +133,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Adds what the program shows. Gives whether it was run, quads aside, which [may be refused](super::shown::may_be_refused).
+    /// Adds what the program shows. Gives whether it was run, quads aside, which [may be
+    /// refused](super::shown::may_be_refused).
     fn add(&self, sources: &Sources, shown: &mut ObservationHash) -> Result<bool, String> {
         let compile = |options: Options| {
             let options = Options {

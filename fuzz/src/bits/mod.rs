@@ -1,8 +1,10 @@
 //! Hashes of the results of programs, to the bit: a record that later commits are compared with.
 //!
-//! The record ([`record`]) has an entry for each program of `tests/lang` ([`language`]), for each material ([`materials`]), and for each thousand of random programs
-//! ([`random`]). An entry has two hashes ([`FnvHasher`](crate::fnv::FnvHasher)): one of the source, one of all that a host can see ([`observation`]). If the first one differs, the program is
-//! another; if only the second one does, the same program gives something else.
+//! The record ([`record`]) has an entry for each program of `tests/lang` ([`language`]), for each
+//! material ([`materials`]), and for each thousand of random programs ([`random`]). An entry has
+//! two hashes ([`FnvHasher`](crate::fnv::FnvHasher)): one of the source, one of all that a host can
+//! see ([`observation`]). If the first one differs, the program is another; if only the second one
+//! does, the same program gives something else.
 //!
 //! The point interpreter computes them. Other tests hold the other engines to it.
 
@@ -35,7 +37,8 @@ pub fn kept() -> PathBuf {
     root().join("tests/data/bits.txt")
 }
 
-/// The shaders in a folder of the workspace and in the folders in it, by their path from the workspace on, in order.
+/// The shaders in a folder of the workspace and in the folders in it, by their path from the
+/// workspace on, in order.
 ///
 /// # Errors
 /// If the folder cannot be read.

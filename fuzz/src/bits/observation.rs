@@ -1,7 +1,9 @@
 //! A hash of all that a host can see of a program at some points.
 //!
-//! That is: of each output value, ddx and ddy by bits, closures as trees, each request with its partials and level, messages with their arguments, faults with their
-//! places, and whether the point finished. Any NaN counts as any other. Places within the standard library do not count: its text may change.
+//! That is: of each output value, ddx and ddy by bits, closures as trees, each request with its
+//! partials and level, messages with their arguments, faults with their places, and whether the
+//! point finished. Any NaN counts as any other. Places within the standard library do not count:
+//! its text may change.
 
 use crate::fnv::FnvHasher;
 use crate::generate::Point;
@@ -71,8 +73,8 @@ impl ObservationHash {
         self.hash.get()
     }
 
-    /// Adds what a compiled program shows at points, in quads if it takes derivatives so; or that it was refused, with the codes of its errors. Gives whether it
-    /// was run.
+    /// Adds what a compiled program shows at points, in quads if it takes derivatives so; or that
+    /// it was refused, with the codes of its errors. Gives whether it was run.
     ///
     /// # Errors
     /// What `prepare` says, which sets inputs; or that the engine cannot run the program.

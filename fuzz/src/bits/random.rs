@@ -1,4 +1,5 @@
-//! Random programs, by seed: in every one of them values and derivatives, in a share merged demand, quads, or no derivatives.
+//! Random programs, by seed: in every one of them values and derivatives, in a share merged demand,
+//! quads, or no derivatives.
 
 use super::Hashes;
 use super::observation::{MERGED, OFF, ObservationHash, SPECIALISED, in_quads, may_be_refused};

@@ -1,4 +1,5 @@
-//! The record as a file: comments, a line for each entry, and a line for each program that gives something else now, with the cause.
+//! The record as a file: comments, a line for each entry, and a line for each program that gives
+//! something else now, with the cause.
 //!
 //! ```text
 //! # a comment
@@ -76,7 +77,8 @@ impl HashRecord {
         new.is_none().then_some(())
     }
 
-    /// What a program would have shown when the record was taken, if it changed just as the record says.
+    /// What a program would have shown when the record was taken, if it changed just as the record
+    /// says.
     ///
     /// # Errors
     /// If it is recorded as changed, and shows something else than that.

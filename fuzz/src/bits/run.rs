@@ -120,7 +120,8 @@ pub struct RecordReport {
     pub wrong: Vec<String>,
 }
 
-/// Holds what was computed of all programs that are written down, and of some blocks, against a record.
+/// Holds what was computed of all programs that are written down, and of some blocks, against a
+/// record.
 pub fn compare(found: ComputedHashes, record: &HashRecord) -> RecordReport {
     let mut report = RecordReport {
         wrong: found.wrong,
@@ -184,10 +185,12 @@ pub fn check(programs: u64, file: &Path) -> Result<bool, String> {
     Ok(report.wrong.is_empty())
 }
 
-/// The command: writes a record of the same. The comments and changes of one that is there are kept. Gives whether all could be computed.
+/// The command: writes a record of the same. The comments and changes of one that is there are
+/// kept. Gives whether all could be computed.
 ///
 /// # Errors
-/// If a record that is there cannot be read, the programs cannot be listed, or the file cannot be written.
+/// If a record that is there cannot be read, the programs cannot be listed, or the file cannot be
+/// written.
 pub fn write(programs: u64, file: &Path) -> Result<bool, String> {
     let mut record = match fs::read_to_string(file) {
         Ok(text) => HashRecord::read(&text).map_err(|no| format!("{}: {no}", file.display()))?,
@@ -205,7 +208,8 @@ pub fn write(programs: u64, file: &Path) -> Result<bool, String> {
     Ok(found.wrong.is_empty())
 }
 
-/// The command: prints the hashes of every single program, so that those of two commits can be set side by side. Gives whether all could be computed.
+/// The command: prints the hashes of every single program, so that those of two commits can be set
+/// side by side. Gives whether all could be computed.
 ///
 /// # Errors
 /// If the programs cannot be listed.

@@ -25,7 +25,7 @@ pub const LIMIT_FILES: [LimitFile; 8] = [
         section: -11,
         together: 1,
         write: |at, to| {
-            // Names as short as so many different ones can be.
+            // The shortest names that all differ.
             let name = (0..12).map(|digit| b'a' + (at >> (2 * digit)) as u8 % 4);
             to.push(12);
             to.extend(name);

@@ -1,4 +1,5 @@
-//! Statements about arrays: of fixed length, of arrays, of structs, sized while shading, and whole ones.
+//! Statements about arrays: of fixed length, of arrays, of structs, sized while shading, and whole
+//! ones.
 
 use super::Generator;
 use super::loops::MAX_LOOPS;

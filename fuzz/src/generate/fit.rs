@@ -6,7 +6,8 @@ use super::range::ValueRange;
 use super::scope::Ty;
 
 impl Generator<'_> {
-    /// An expression of the type, at most `depth` deep, within what variables of its type are kept in.
+    /// An expression of the type, at most `depth` deep, within what variables of its type are kept
+    /// in.
     pub(super) fn kept(&mut self, ty: &Ty, depth: u32) -> String {
         self.within(ty, depth, kept_range(ty))
     }

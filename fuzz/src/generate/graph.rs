@@ -112,7 +112,8 @@ impl Graph {
         }
     }
 
-    /// By unit, whether something exposed depends on it. What has no numbers, as a struct without members, depends on nothing.
+    /// By unit, whether something exposed depends on it. What has no numbers, as a struct without
+    /// members, depends on nothing.
     pub fn needed(&self, faces: &[Face]) -> Vec<bool> {
         let has_numbers = |unit: usize, output: usize| {
             let (_, ty) = &faces[self.units[unit].shader].outputs[output];

@@ -13,7 +13,8 @@ use std::sync::LazyLock;
 /// About how many steps a call costs: sums of noise turn a loop.
 const COST: u64 = 24;
 
-/// Functions that are younger than `tests/data/bits.txt`; as with ops, only units of groups call them.
+/// Functions that are younger than `tests/data/bits.txt`; as with ops, only units of groups call
+/// them.
 pub(crate) const UNRECORDED_FUNCTIONS: [&str; 6] = [
     "safe_acos",
     "safe_asin",
@@ -91,7 +92,8 @@ fn asking() -> BTreeSet<&'static str> {
 }
 
 impl Generator<'_> {
-    /// A call of some function of the library that gives this type, or a leaf where none can be called.
+    /// A call of some function of the library that gives this type, or a leaf where none can be
+    /// called.
     pub(super) fn library(&mut self, ty: &Ty, depth: u32) -> Expr {
         match self.library_call(Some(ty), depth) {
             Some((_, text)) => Expr::new(text, ValueRange::new(-1e3, 1e3)),
@@ -99,7 +101,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of a function of the library that gives its results through arguments, as a statement.
+    /// A call of a function of the library that gives its results through arguments, as a
+    /// statement.
     pub(super) fn library_statement(&mut self) {
         match self.library_call(None, 2) {
             Some((declarations, call)) => {

@@ -1,8 +1,9 @@
 //! Random well-typed programs as source text.
 //!
-//! Any bytes make a program, few bytes a small one. Every program is accepted by the checker, ends (but for a rare wild one, which
-//! the step budget stops), and does something with its globals. Values are kept tame by [`range`], so that outputs say something:
-//! NaN everywhere would agree with anything.
+//! Any bytes make a program, few bytes a small one. Every program is accepted by the checker, ends
+//! (but for a rare wild one, which the step budget stops), and does something with its globals.
+//! Values are kept tame by [`range`], so that outputs say something: NaN everywhere would agree
+//! with anything.
 
 mod apply;
 mod array;
@@ -101,7 +102,8 @@ const MAX_EXPRESSIONS: usize = 400;
 /// A generated program.
 #[derive(Clone, PartialEq)]
 pub struct GeneratedProgram {
-    /// Its text, with those that it includes: a [bundle](crate::bundle). The shader is called `main`.
+    /// Its text, with those that it includes: a [bundle](crate::bundle). The shader is called
+    /// `main`.
     pub source: String,
     /// Names the sequence of its points.
     pub seed: u64,

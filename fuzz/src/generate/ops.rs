@@ -90,7 +90,8 @@ impl WrittenOp {
         }
     }
 
-    /// About where its values lie for operands of these ranges: the op tried on corners and middles.
+    /// About where its values lie for operands of these ranges: the op tried on corners and
+    /// middles.
     pub(super) fn image(&self, operands: &[ValueRange]) -> ValueRange {
         let mut image: Option<ValueRange> = None;
         for point in 0..3_usize.pow(operands.len() as u32) {

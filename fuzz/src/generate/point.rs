@@ -62,8 +62,9 @@ pub fn globals() -> Vec<GlobalVariable> {
     ]
 }
 
-/// The point of that number in the sequence that `seed` names, for globals of these types. Floats lie within ±2 and their shadows
-/// within ±1; one global in eight has zero shadows. If `wild`, one point in eight holds infinities, NaN, denormals and the like.
+/// The point of that number in the sequence that `seed` names, for globals of these types. Floats
+/// lie within ±2 and their shadows within ±1; one global in eight has zero shadows. If `wild`, one
+/// point in eight holds infinities, NaN, denormals and the like.
 pub fn point<'a>(
     types: impl IntoIterator<Item = &'a Type>,
     seed: u64,

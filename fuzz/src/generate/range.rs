@@ -1,6 +1,7 @@
 //! The range that a generated expression's values are expected to be in.
 //!
-//! Ranges are a means to tame programs, not a proof: loops may drift out of them, and wild expressions ignore them.
+//! Ranges are a means to tame programs, not a proof: loops may drift out of them, and wild
+//! expressions ignore them.
 
 /// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

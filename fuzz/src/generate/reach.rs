@@ -77,7 +77,8 @@ impl Generator<'_> {
         })
     }
 
-    /// Arguments for all parameters but a recursive function's last. The function must be [`callable`](Self::callable).
+    /// Arguments for all parameters but a recursive function's last. The function must be
+    /// [`callable`](Self::callable).
     pub(super) fn arguments(&mut self, f: &Function, depth: u32) -> Vec<String> {
         let mut arguments = Vec::new();
         let count = f.parameters.len() - usize::from(f.recursive);
@@ -125,7 +126,8 @@ impl Generator<'_> {
         Some(self.down(text, &from, ty, depth))
     }
 
-    /// From a place of one type to a part of it of another, which it must hold; indices are at most `depth` deep.
+    /// From a place of one type to a part of it of another, which it must hold; indices are at most
+    /// `depth` deep.
     pub(super) fn down(&mut self, mut text: String, from: &Ty, to: &Ty, depth: u32) -> String {
         let mut at = from.clone();
         while at != *to {
@@ -208,7 +210,8 @@ impl Generator<'_> {
         }
     }
 
-    /// An index into an array of as many elements as a variable says: within bounds unless there are none, nearly always.
+    /// An index into an array of as many elements as a variable says: within bounds unless there
+    /// are none, nearly always.
     fn index_below(&mut self, length: &str, depth: u32) -> String {
         if depth == 0 || self.choices.percent(40) {
             return self.choices.below(2).to_string();

@@ -178,7 +178,8 @@ impl Ty {
         }
     }
 
-    /// Whether some part of it (or all) has the wanted type; parts of vectors are their components and swizzles, of matrices their rows.
+    /// Whether some part of it (or all) has the wanted type; parts of vectors are their components
+    /// and swizzles, of matrices their rows.
     pub(super) fn holds(&self, wanted: &Ty, structs: &[Struct]) -> bool {
         if self == wanted {
             return true;

@@ -1,4 +1,5 @@
-//! `switch`: cases that fall into the next, `default` anywhere, several labels at one place, nested and in loops.
+//! `switch`: cases that fall into the next, `default` anywhere, several labels at one place, nested
+//! and in loops.
 
 use super::Generator;
 use super::range::ValueRange;

@@ -170,7 +170,8 @@ pub fn mutated(bytes: &[u8]) -> String {
     mutate(&program.source, TOKENS, &mut Choices::new(head))
 }
 
-/// Some text with a few tokens removed, doubled, exchanged, or replaced by one of `tokens` or by another of its own.
+/// Some text with a few tokens removed, doubled, exchanged, or replaced by one of `tokens` or by
+/// another of its own.
 pub fn mutate(text: &str, tokens: &[&str], choices: &mut Choices) -> String {
     let mut parts = split(text);
     for _ in 0..choices.between(1, 3) {

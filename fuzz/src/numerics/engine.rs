@@ -1,7 +1,7 @@
 //! Engines that compute an op in a sweep.
 //!
-//! One is the op table itself. The others are a batch machine at a level of SIMD instructions, with a
-//! program of that op alone.
+//! One is the op table itself. The others are a batch machine at a level of SIMD instructions, with
+//! a program of that op alone.
 
 use adumbra_ir::host::{ConstantTexture, Limits};
 use adumbra_ir::text;
@@ -11,7 +11,8 @@ use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel};
 use std::fmt;
 use std::sync::Arc;
 
-/// Computes an op's results for operands, one list for each operand; where there is one, the second list is not looked at.
+/// Computes an op's results for operands, one list for each operand; where there is one, the second
+/// list is not looked at.
 pub type ComputeFn = Box<dyn FnMut([&[u32]; 2], &mut [u32])>;
 
 /// Where an op is computed.

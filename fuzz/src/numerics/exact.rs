@@ -61,8 +61,8 @@ mod tests {
     use super::super::swept_ops;
     use super::*;
 
-    /// The specs, which all other tests hold values against, are as good as an f64 can be expected to
-    /// be: half a unit in the last place is 1.1e-16.
+    /// The specs, which all other tests hold values against, are as good as an f64 can be expected
+    /// to be: half a unit in the last place is 1.1e-16.
     #[test]
     fn specs_are_the_correctly_rounded_functions() {
         let mut functions = 0;

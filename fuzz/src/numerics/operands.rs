@@ -1,6 +1,7 @@
 //! Operands of a sweep: every pattern of one operand, or pairs, drawn in several ways.
 //!
-//! Each operand follows from its index alone, so that blocks of them can be made in any order and by any thread.
+//! Each operand follows from its index alone, so that blocks of them can be made in any order and
+//! by any thread.
 
 use crate::choices::mixed;
 use adumbra_ir::Op;
@@ -47,7 +48,8 @@ impl SweepOperands {
         }
     }
 
-    /// Writes those of these indices, as bits, to one list for each operand; where there is one, the second list is of zeros.
+    /// Writes those of these indices, as bits, to one list for each operand; where there is one,
+    /// the second list is of zeros.
     pub fn fill(&self, op: Op, indices: Range<u64>, [first, second]: &mut [Vec<u32>; 2]) {
         first.clear();
         second.clear();
@@ -74,8 +76,9 @@ impl SweepOperands {
     }
 }
 
-/// The drawn pair of that index: any bits, the intervals where the op is tested, like magnitudes, a second operand of everyday size, or a
-/// first one close to 1 with a second that makes powers of it neither vanish nor overflow; in turn.
+/// The drawn pair of that index: any bits, the intervals where the op is tested, like magnitudes, a
+/// second operand of everyday size, or a first one close to 1 with a second that makes powers of it
+/// neither vanish nor overflow; in turn.
 fn draw(test: &[OperandInterval], index: u64) -> [u32; 2] {
     let word = mixed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let [first, second] = [word as u32, (word >> 32) as u32];
@@ -109,8 +112,9 @@ fn draw(test: &[OperandInterval], index: u64) -> [u32; 2] {
     }
 }
 
-/// Floats at which functions are exceptional, or overflow, or underflow, or where their parts meet: powers of two and their neighbours, small
-/// whole and half numbers, some constants; of both signs; infinities and NaN.
+/// Floats at which functions are exceptional, or overflow, or underflow, or where their parts meet:
+/// powers of two and their neighbours, small whole and half numbers, some constants; of both signs;
+/// infinities and NaN.
 fn special() -> Vec<u32> {
     let powers = (-149..=127)
         .step_by(12)

@@ -1,4 +1,5 @@
-//! The page of the book: the errors that ops claim, held by tests, and their values at the ends of the floats.
+//! The page of the book: the errors that ops claim, held by tests, and their values at the ends of
+//! the floats.
 
 use super::engine::SweepEngine;
 use super::operands::SweepOperands;
@@ -8,7 +9,8 @@ use adumbra_ir::Op;
 use adumbra_ops::definition::{OpClass, OperandKind};
 use std::fmt::Write;
 
-/// Each how manieth pattern the hashes on the page are of. A prime, so that all ends of words occur.
+/// Each how manieth pattern the hashes on the page are of. A prime, so that all ends of words
+/// occur.
 const STRIDE: u32 = 40_009;
 
 /// How many pairs they are of.

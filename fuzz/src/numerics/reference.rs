@@ -1,10 +1,12 @@
 //! Reference values in f64: correctly rounded where [`exact`] has the function, else specs of ops.
 //!
-//! Looking at all floats means calling the mathematical library thousands of millions of times, which takes far longer than the ops themselves.
-//! But floats that follow one another are so close that a smooth function between them is its cubic: over a [`BLOCK_LEN`] of them a step is 2⁻²³ of the
-//! argument at most, and the error of the fourth order far below f64's own. So the spec is computed at four floats of a run, and at two more where
-//! the cubic through those would be off the most: if it is not, it serves for the others; where the function is steep, bent or broken, each is
-//! computed. Where all six are the same, 0, infinity and NaN included, so are the others.
+//! Looking at all floats means calling the mathematical library thousands of millions of times,
+//! which takes far longer than the ops themselves. But floats that follow one another are so close
+//! that a smooth function between them is its cubic: over a [`BLOCK_LEN`] of them a step is 2⁻²³ of
+//! the argument at most, and the error of the fourth order far below f64's own. So the spec is
+//! computed at four floats of a run, and at two more where the cubic through those would be off the
+//! most: if it is not, it serves for the others; where the function is steep, bent or broken, each
+//! is computed. Where all six are the same, 0, infinity and NaN included, so are the others.
 
 use super::exact;
 use adumbra_ir::Op;
@@ -18,7 +20,8 @@ const STEP: usize = 21;
 /// The floats of a run where the cubic is looked at.
 const PROBES: [usize; 2] = [8, 55];
 
-/// How far it may be off there, relative to the value: a ten-millionth of an ulp, some forty units in the last place of an f64.
+/// How far it may be off there, relative to the value: a ten-millionth of an ulp, some forty units
+/// in the last place of an f64.
 const TOLERANCE: f64 = 1e-14;
 
 /// Writes the specs of an op at operands; where it has one operand, the second are not looked at.
@@ -48,7 +51,8 @@ fn is_run(bits: &[u32]) -> bool {
         && bits[BLOCK_LEN - 1] - bits[0] == BLOCK_LEN as u32 - 1
 }
 
-/// Writes the specs of a run by a cubic. False if it does not fit, or where it might lose the sign of a zero.
+/// Writes the specs of a run by a cubic. False if it does not fit, or where it might lose the sign
+/// of a zero.
 fn cubic(op: Op, first: u32, specs: &mut [f64]) -> bool {
     let spec = |at: usize| exact::value(op, &[f64::from(f32::from_bits(first + at as u32))]);
     let nodes = [0, 1, 2, 3].map(|node| spec(node * STEP));
@@ -85,7 +89,8 @@ mod tests {
     use super::super::swept_ops;
     use super::*;
 
-    /// The specs of the run that begins there, and how many of them are not computed but lie on a cubic.
+    /// The specs of the run that begins there, and how many of them are not computed but lie on a
+    /// cubic.
     fn run(op: Op, first: u32) -> ([f64; BLOCK_LEN], usize) {
         let bits: Vec<u32> = (first..=first + (BLOCK_LEN as u32 - 1)).collect();
         let mut all = [0.0; BLOCK_LEN];

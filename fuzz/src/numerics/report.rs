@@ -1,4 +1,5 @@
-//! The command: sweeps ops, prints a line for each, and says where the op table claims something else.
+//! The command: sweeps ops, prints a line for each, and says where the op table claims something
+//! else.
 
 use super::engine::SweepEngine;
 use super::exact::ORACLE;
@@ -40,7 +41,8 @@ pub fn stated(error: f64) -> f64 {
     (error * 1e3).ceil() / 1e3
 }
 
-/// Why what was found is not what the op claims, if so. What looked at everything must find just what is claimed.
+/// Why what was found is not what the op claims, if so. What looked at everything must find just
+/// what is claimed.
 pub fn sweep_error(op: Op, found: &ErrorTally, everything: bool) -> Option<String> {
     let info = op.info();
     let claimed = info.ulp;
@@ -53,7 +55,8 @@ pub fn sweep_error(op: Op, found: &ErrorTally, everything: bool) -> Option<Strin
     (exceeds || less).then(|| format!("{}: the op claims {claimed} ulp", info.name))
 }
 
-/// Sweeps the ops. Lines go to standard output, progress to standard error. Gives whether all was as the table claims.
+/// Sweeps the ops. Lines go to standard output, progress to standard error. Gives whether all was
+/// as the table claims.
 ///
 /// # Errors
 /// A name that no swept op has.

@@ -22,7 +22,8 @@ const NAN: u32 = 0x7fc0_0000;
 pub struct ErrorTally {
     /// The number of operands, or pairs, that were looked at.
     pub operands: u64,
-    /// The greatest error, in units in the last place. For ops whose result is no float it is infinite where a word is wrong.
+    /// The greatest error, in units in the last place. For ops whose result is no float it is
+    /// infinite where a word is wrong.
     pub error: f64,
     /// The first operands that have it.
     pub at: [u32; 2],
@@ -67,7 +68,8 @@ pub fn error(op: Op, operands: &[u32]) -> f64 {
     block.look(op, 0).error
 }
 
-/// Looks at all operands with that many threads, each of which has the engine for itself. `progress` is called with the blocks that are done, and the number of all.
+/// Looks at all operands with that many threads, each of which has the engine for itself.
+/// `progress` is called with the blocks that are done, and the number of all.
 pub fn sweep(
     op: Op,
     operands: &SweepOperands,
@@ -134,7 +136,8 @@ impl Block {
         let float = info.result == OperandKind::Float;
         results.resize(a.len(), 0);
         compute([a, b], results);
-        // These loops run thousands of millions of times: they are plain, so that the compiler makes vectors of them.
+        // These loops run thousands of millions of times: they are plain, so that the compiler
+        // makes vectors of them.
         errors.resize(a.len(), 0.0);
         let mut missed = 0;
         if info.class == OpClass::Discrete {

@@ -2,7 +2,8 @@
 //!
 //! A program runs with one drawn width on every batch engine that the processor has, or on a drawn
 //! one. The numbers of points and the width are drawn so that chunks are full, begun, and of one
-//! point. Some planes are the same for all points and are declared uniform. Some textures come late.
+//! point. Some planes are the same for all points and are declared uniform. Some textures come
+//! late.
 
 use super::Disagreement;
 use super::chain::{compiler, features, layout, observe_within, point_globals, shown_words};
@@ -33,7 +34,8 @@ const REFERENCE_POINTS: usize = 2;
 /// The most points that a program is run on, mostly.
 pub(super) const MAX_POINTS: u64 = 32;
 
-/// The most points that it is run on if there are many: several times what machine code computes at once.
+/// The most points that it is run on if there are many: several times what machine code computes at
+/// once.
 const MANY_POINTS: u64 = 200;
 
 /// A host that keeps what each point of a batch asks and says, and answers some requests later.
@@ -94,7 +96,8 @@ pub enum TierChoice {
     OneEngine,
     /// By machine code at one level, by lot.
     Native,
-    /// By evaluators that rise from the interpreter to machine code from their first point on, at one level, by lot.
+    /// By evaluators that rise from the interpreter to machine code from their first point on, at
+    /// one level, by lot.
     Auto,
 }
 

@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 /// Points that a program is run on: a quad.
 const POINTS: usize = 4;
 
-/// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it should take even where nothing is optimised.
+/// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it
+/// should take even where nothing is optimised.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
 /// The fate of some bytes.
@@ -41,11 +42,12 @@ impl BytecodeOutcome {
 
 /// Reads, lists, runs and writes bytes.
 ///
-/// Each point is run alone by an evaluator of its own, within `deadline` if there is one. Then all of
-/// them are run by one evaluator, forwards and backwards, and by each other engine.
+/// Each point is run alone by an evaluator of its own, within `deadline` if there is one. Then all
+/// of them are run by one evaluator, forwards and backwards, and by each other engine.
 ///
 /// # Errors
-/// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
+/// If a program that was accepted is not the same when written and read again, takes too long, or
+/// shows something else by another engine or after other points.
 pub fn check(bytes: &[u8], deadline: Option<Duration>) -> Result<BytecodeOutcome, String> {
     match Program::from_bytecode(bytes) {
         Ok(program) => {

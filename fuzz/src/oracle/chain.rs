@@ -114,7 +114,8 @@ impl EngineChain {
         })
     }
 
-    /// Holds all compilations and engines against each other at each point. Gives what the program showed and did there.
+    /// Holds all compilations and engines against each other at each point. Gives what the program
+    /// showed and did there.
     ///
     /// # Errors
     /// The disagreement, with the number of the point.
@@ -130,7 +131,8 @@ impl EngineChain {
         for (mode, program) in MODES.iter().zip(&self.programs) {
             let run = |engine| observe_within(limits(), program, engine, points);
             let reference = run(Engine::Reference).map_err(|what| (0, what))?;
-            // Making code takes longer than running it; other compilations are run by it where batches are.
+            // Making code takes longer than running it; other compilations are run by it where
+            // batches are.
             let is_first = mode.name == MODES[0].name;
             let engines = || Engine::available().filter(|&e| is_first || e != Engine::Native);
             for engine in engines().filter(|&engine| engine != Engine::Reference) {
@@ -305,7 +307,8 @@ fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
     })
 }
 
-/// Checks that a generated program is accepted, and that all compilations and engines agree on it at some points.
+/// Checks that a generated program is accepted, and that all compilations and engines agree on it
+/// at some points.
 ///
 /// # Errors
 /// The disagreement.

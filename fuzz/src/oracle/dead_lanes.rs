@@ -1,6 +1,7 @@
 //! Lanes that do nothing, found by force.
 //!
-//! Each lane of a module is removed in turn. If no output, request, fault or closure of any point changes, the lane was idle.
+//! Each lane of a module is removed in turn. If no output, request, fault or closure of any point
+//! changes, the lane was idle.
 
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::observe;

@@ -1,9 +1,11 @@
 //! Derivatives against finite differences.
 //!
-//! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of their values along the globals' shadows.
-//! A slope is only taken where all points of its stencil take the same path through the program, and only compared where extrapolation
-//! says that it is known well; how much was compared is counted, and asserted by the callers.
-//! Then the shadows over `f32` must be those over `f64`, within what rounding can do to the program ([`noisy`](super::noisy)).
+//! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of
+//! their values along the globals' shadows. A slope is only taken where all points of its stencil
+//! take the same path through the program, and only compared where extrapolation says that it is
+//! known well; how much was compared is counted, and asserted by the callers. Then the shadows over
+//! `f32` must be those over `f64`, within what rounding can do to the program
+//! ([`noisy`](super::noisy)).
 
 use super::noisy::Noisy;
 use super::reference::{place, trace};
@@ -16,13 +18,16 @@ use std::fmt;
 /// How well a slope must be known to be compared: this part of it, or of [`SMALL`].
 const KNOWN: f64 = 1e-4;
 
-/// Slopes below this are compared as if they were this large: values around 1 that vary less say little about them.
+/// Slopes below this are compared as if they were this large: values around 1 that vary less say
+/// little about them.
 const SMALL: f64 = 1e-2;
 
-/// How far a shadow may be from a slope beyond a multiple of the slope's own error: this part of it.
+/// How far a shadow may be from a slope beyond a multiple of the slope's own error: this part of
+/// it.
 const CLOSE: f64 = 1e-6;
 
-/// How far a shadow over `f32` may be from that over `f64`, in multiples of how far noisy ones are apart.
+/// How far a shadow over `f32` may be from that over `f64`, in multiples of how far noisy ones are
+/// apart.
 const SPREAD: f64 = 32.0;
 
 /// … and beyond that, this part of it, or of [`SMALL`].

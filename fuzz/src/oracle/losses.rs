@@ -2,8 +2,8 @@
 //!
 //! A program has one expression that loses a gradient: a sample, an integer, a call of a function
 //! that is not marked, a plain struct. Its value matters by construction, or it does not: it is
-//! overwritten, only compared, multiplied by 0, or never read. The compiler must say the one, and must
-//! be silent about the other.
+//! overwritten, only compared, multiplied by 0, or never read. The compiler must say the one, and
+//! must be silent about the other.
 
 use super::chain::compiler;
 use super::modes::MODES;

@@ -1,7 +1,9 @@
-//! One program compiled in several ways: specialised, with merged demand, without demand, without derivatives.
+//! One program compiled in several ways: specialised, with merged demand, without demand, without
+//! derivatives.
 //!
-//! Every pass must leave a module that verifies, every result must survive being printed and parsed. Values must be those of the program
-//! before any pass, to the bit; shadows too while all numbers are finite (terms that a compilation leaves out are 0 only then).
+//! Every pass must leave a module that verifies, every result must survive being printed and
+//! parsed. Values must be those of the program before any pass, to the bit; shadows too while all
+//! numbers are finite (terms that a compilation leaves out are 0 only then).
 
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::{TextureRecorder, limits, place};
@@ -78,7 +80,8 @@ const fn mode(
 /// Runs the passes; the verifier looks at the module after each of them.
 ///
 /// # Errors
-/// What the verifier says, with the pass and the module; or that the result does not survive being printed and parsed.
+/// What the verifier says, with the pass and the module; or that the result does not survive being
+/// printed and parsed.
 pub fn compile(lowered: &Module, mode: &CompileMode) -> Result<Module, String> {
     let mut fault = None;
     let (module, _) = passes::run_observed(lowered.clone(), &mode.options, &mut |pass, module| {
@@ -133,7 +136,8 @@ pub(super) fn run(
     (observed, outcome.tally)
 }
 
-/// Holds compilations, in the order of [`MODES`], against the program before any pass. Gives what the program showed and did.
+/// Holds compilations, in the order of [`MODES`], against the program before any pass. Gives what
+/// the program showed and did.
 ///
 /// # Errors
 /// The disagreement.

@@ -1,8 +1,9 @@
 //! Floats with errors on purpose: what rounding can do to a program.
 //!
-//! Every sum, product, quotient and every op that is not exact is moved by one or two units in the last place, this way or that as its
-//! bits and `SALT` have it; salts 0 and 1, 2 and 3 err in opposite directions. How far results of different salts lie apart says how much
-//! of a result is rounding.
+//! Every sum, product, quotient and every op that is not exact is moved by one or two units in the
+//! last place, this way or that as its bits and `SALT` have it; salts 0 and 1, 2 and 3 err in
+//! opposite directions. How far results of different salts lie apart says how much of a result is
+//! rounding.
 
 use adumbra_ir::Op;
 use adumbra_ir::eval::{EvalValue, Number};
@@ -138,7 +139,8 @@ impl<F: Rounds, const SALT: u32> Number for Noisy<F, SALT> {
             })
             .collect();
         let found = F::apply(op, &exact);
-        // Choices and roundings to integers are exact, and so are integers as floats while they are small.
+        // Choices and roundings to integers are exact, and so are integers as floats while they are
+        // small.
         let info = op.info();
         let terms = F::from_f32(info.cancelling_terms as f32);
         let rounds = match op {

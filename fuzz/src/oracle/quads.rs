@@ -98,7 +98,8 @@ impl fmt::Display for QuadMix {
     }
 }
 
-/// Checks that a generated program shows the same in quads of every engine, unless it is refused for its derivatives.
+/// Checks that a generated program shows the same in quads of every engine, unless it is refused
+/// for its derivatives.
 ///
 /// # Errors
 /// The disagreement.

@@ -18,7 +18,8 @@ pub fn limits() -> Limits {
     }
 }
 
-/// Textures whose colour depends on where they are asked, never on the partials. Every request and message is kept.
+/// Textures whose colour depends on where they are asked, never on the partials. Every request and
+/// message is kept.
 #[derive(Clone, Debug, Default)]
 pub struct TextureRecorder {
     /// The requests, in the order in which they came.
@@ -75,7 +76,8 @@ impl<F: Number> Host<F> for Plain<F> {
     }
 }
 
-/// The point as the evaluator wants it. The module's globals must be those that the point was drawn for.
+/// The point as the evaluator wants it. The module's globals must be those that the point was drawn
+/// for.
 pub fn place<F: Number>(module: &Module, point: &Point) -> eval::EvalPoint<F> {
     let mut globals = Vec::new();
     for (global, at) in module.globals.iter().zip(point) {

@@ -1,20 +1,21 @@
-//! Derivatives by central differences and Richardson's extrapolation, with an estimate of their error.
+//! Derivatives by central differences and Richardson's extrapolation, with an estimate of their
+//! error.
 
 /// A derivative and about how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatedSlope {
     /// The derivative.
     pub value: f64,
-    /// Estimate of its error: what extrapolation still changed, what rounding can do, how far two independent estimates are apart.
-    /// Infinite if there was only one.
+    /// Estimate of its error: what extrapolation still changed, what rounding can do, how far two
+    /// independent estimates are apart. Infinite if there was only one.
     pub error: f64,
 }
 
 /// Halvings of the step per tableau.
 const LEVELS: usize = 4;
 
-/// Steps to begin with, coarse to fine: near a kink only the finer ones stay on one side. Two of them must agree, and no two are
-/// related by a power of two, or a fast wave could deceive both.
+/// Steps to begin with, coarse to fine: near a kink only the finer ones stay on one side. Two of
+/// them must agree, and no two are related by a power of two, or a fast wave could deceive both.
 const STEPS: [f64; 5] = [
     1.0 / 50.0,
     1.0 / 350.0,
@@ -29,8 +30,9 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// An estimate that needs no finer step: this much of the derivative, or of 1.
 const GOOD: f64 = 1e-8;
 
-/// The derivatives at 0 of all results of `f`, which must give as many each time. `f` says `None` where it is another function than at 0
-/// (another path through the program); such steps are not used. `None` if no step can be used.
+/// The derivatives at 0 of all results of `f`, which must give as many each time. `f` says `None`
+/// where it is another function than at 0 (another path through the program); such steps are not
+/// used. `None` if no step can be used.
 pub fn slopes(mut f: impl FnMut(f64) -> Option<Vec<f64>>) -> Option<Vec<EstimatedSlope>> {
     let mut estimates: Vec<Vec<EstimatedSlope>> = Vec::new();
     for step in STEPS {
@@ -91,7 +93,8 @@ fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec
     )
 }
 
-/// Extrapolates differences at steps h, h/2, h/4, …; `noise` is the error that rounding gives the first of them.
+/// Extrapolates differences at steps h, h/2, h/4, …; `noise` is the error that rounding gives the
+/// first of them.
 fn extrapolate(differences: &[f64], noise: f64) -> EstimatedSlope {
     let mut column = differences.to_vec();
     let mut weight = 1.0;
@@ -102,7 +105,8 @@ fn extrapolate(differences: &[f64], noise: f64) -> EstimatedSlope {
             .windows(2)
             .map(|pair| (weight * pair[1] - pair[0]) / (weight - 1.0))
             .collect();
-        // The last entries of a column are those of the finest steps: what they still change is the error.
+        // The last entries of a column are those of the finest steps: what they still change is the
+        // error.
         change = match (&next[..], &column[..]) {
             ([value], [before, after]) => (value - before).abs().max((value - after).abs()),
             _ => change,

@@ -1,4 +1,5 @@
-//! Any bundle as source: it is refused with diagnostics that point into it, or it runs within its budget.
+//! Any bundle as source: it is refused with diagnostics that point into it, or it runs within its
+//! budget.
 
 use super::chain::{compiler, observe, spans_are_valid};
 use super::modes::MODES;

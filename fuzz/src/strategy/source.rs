@@ -112,8 +112,8 @@ impl SourceShrinker {
         Some(join(&[&lines[..at], &body, &lines[close + 1..]]))
     }
 
-    /// Replaces what is in parentheses, with the name called if there is one, by one of its parts or a
-    /// constant. The outer nothing says that there are no more parentheses.
+    /// Replaces what is in parentheses, with the name called if there is one, by one of its parts
+    /// or a constant. The outer nothing says that there are no more parentheses.
     fn with_part(&mut self, best: &str, at: usize, candidate: usize) -> Option<Option<String>> {
         let open = at + best[at..].find('(')?;
         let close = matching(best, open)?;

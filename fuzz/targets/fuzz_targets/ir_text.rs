@@ -1,4 +1,5 @@
-//! Hostile IR text and changed IR of programs, from the parser to all passes. `fuzz/src/targets.rs` defines the checks.
+//! Hostile IR text and changed IR of programs, from the parser to all passes. `fuzz/src/targets.rs`
+//! defines the checks.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| adumbra_fuzz_targets::run("ir_text", bytes));

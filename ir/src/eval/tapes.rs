@@ -4,7 +4,8 @@ use super::EvalValue;
 use crate::module::{RecordId, TapeId};
 use std::collections::BTreeMap;
 
-/// The values that a point has kept and not taken. Only values are counted; shadows lie beside them.
+/// The values that a point has kept and not taken. Only values are counted; shadows lie beside
+/// them.
 #[derive(Clone, Debug)]
 pub(super) struct Tapes<F> {
     kept: BTreeMap<(TapeId, RecordId), Vec<EvalValue<F>>>,

@@ -1,9 +1,9 @@
 //! Lane assignment: writes lanes into functions, and makes variants functions of their own.
 //!
-//! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the lanes of its
-//! node; each call names the variant made for it; a `Shadow` of a value without that lane is the
-//! constant 0. Demand found a reader for each lane. If source and target of a value differ in lanes
-//! (arguments and parameters, yields and results), a missing lane is zero.
+//! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the
+//! lanes of its node; each call names the variant made for it; a `Shadow` of a value without that
+//! lane is the constant 0. Demand found a reader for each lane. If source and target of a value
+//! differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
 
 use super::pass_times::{PassClock, PassPhase};
 use super::shadow_flow::{FlowOptions, FlowSlot, array_node, inner_out};
@@ -14,8 +14,8 @@ use crate::calls::CallGraph;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 
-/// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns how
-/// many `Shadow`s became 0.
+/// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns
+/// how many `Shadow`s became 0.
 pub(super) fn lanes(
     module: &mut Module,
     options: &PassOptions,
@@ -140,8 +140,8 @@ fn clear(module: &mut Module) -> usize {
     functions.map(|f| write(f, &[], |callee| callee)).sum()
 }
 
-/// Gives the floats of all records these lanes. They are not found for each record: a variant of one
-/// function may take what any variant of another one kept.
+/// Gives the floats of all records these lanes. They are not found for each record: a variant of
+/// one function may take what any variant of another one kept.
 fn records(module: &mut Module, lanes: Lanes) {
     let fields = module
         .records

@@ -3,8 +3,8 @@
 //! Each pass is one file whose head has its assumptions and guarantees. The [`pipeline`] is the
 //! table of all of them, by slots:
 //!
-//! 1. *Expansion*: `straighten` and `differentiate` write the bodies of derivatives of functions, and `quad`
-//!    replaces screen-space derivatives by differences between neighbouring points.
+//! 1. *Expansion*: `straighten` and `differentiate` write the bodies of derivatives of functions,
+//!    and `quad` replaces screen-space derivatives by differences between neighbouring points.
 //! 2. *Inlining* of straight-line functions; *cleanup* (`fold`, `gvn`, `dce`) of each function, and
 //!    again after *unrolling* of loops with a known number of iterations; *pruning* of functions
 //!    that are not called.

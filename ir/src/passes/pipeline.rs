@@ -271,8 +271,8 @@ impl<'a, 'w> PassRunner<'a, 'w> {
         }
     }
 
-    /// The passes before the analysis of shadows. Lanes that the module already has, as IR text may,
-    /// are removed.
+    /// The passes before the analysis of shadows. Lanes that the module already has, as IR text
+    /// may, are removed.
     pub(super) fn prepare(&mut self, module: &mut Module) {
         lane_assignment::forget(module);
         self.slot(PassSlot::Inlining, module);

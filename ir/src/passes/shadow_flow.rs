@@ -2,9 +2,9 @@
 //!
 //! A node can have shadows: a float value, an array of floats (one lane set for all its elements),
 //! a result of the function. An edge leads from `a` to `b` if a shadow of `a` can become part of
-//! one of `b`: through an op whose partial is not zero everywhere and that is not dropped, a `Yield`, `Break`, `Continue`
-//! or `Return`, a store or load, a call by its callee's [`ShadowSummary`]. Conditions, indices,
-//! casts to int, samples and `Shadow` itself are no edges.
+//! one of `b`: through an op whose partial is not zero everywhere and that is not dropped, a
+//! `Yield`, `Break`, `Continue` or `Return`, a store or load, a call by its callee's
+//! [`ShadowSummary`]. Conditions, indices, casts to int, samples and `Shadow` itself are no edges.
 //!
 //! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It
 //! is built once for each function, in linear time, and serves all its variants.
@@ -16,8 +16,8 @@ use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, Op, OpSet};
 
-/// The graph of one function, with its sources and seeds. Nodes are values by their id, then arrays,
-/// then results, then joints of calls.
+/// The graph of one function, with its sources and seeds. Nodes are values by their id, then
+/// arrays, then results, then joints of calls.
 #[derive(Debug)]
 pub(super) struct ShadowFlow<'m> {
     /// The function.
@@ -153,8 +153,8 @@ pub(super) struct Wiring<'a> {
     pub(super) options: FlowOptions,
     /// The callees, if shadows are to be followed through calls.
     pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
-    /// If the graph is to be that of derivatives of functions: no edge passes a `Detach`, one passes
-    /// a `Shadow`, and a call joins all its ins with all its outs.
+    /// If the graph is to be that of derivatives of functions: no edge passes a `Detach`, one
+    /// passes a `Shadow`, and a call joins all its ins with all its outs.
     pub(super) derivative: Option<DerivativeWiring<'a>>,
 }
 
@@ -170,8 +170,8 @@ impl Wiring<'_> {
 
 /// What has a tangent, by a set of derivative rules.
 pub(super) trait TangentRules {
-    /// By operand: whether the tangent of an op's result can depend on that of the operand. The bits
-    /// of some operands are known.
+    /// By operand: whether the tangent of an op's result can depend on that of the operand. The
+    /// bits of some operands are known.
     fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS];
 
     /// Whether values of a type have tangents within a function; in arrays, in records, and in what

@@ -31,17 +31,19 @@
 //!     outputs; it has no array parameters; an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most
 //!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep; globals have neither
-//!     arrays nor closures, and there are at most [`MAX_GLOBALS`]. The formats of messages fit their types.
+//!     arrays nor closures, and there are at most [`MAX_GLOBALS`]. The formats of messages fit
+//!     their types.
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
 //!     read shadows, texture samples and results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the
-//!     array loaded from, of the function called, of the record taken, of a value that some edge passes; those of a
-//!     function's result are lanes of a value that some return passes. (An operand without a demanded
-//!     lane counts as zero, so nothing is required of the operands of reads, stores, keeps and calls.) If
-//!     points are evaluated in quads, the lanes of the shader's own results come from elsewhere.
+//!     array loaded from, of the function called, of the record taken, of a value that some edge
+//!     passes; those of a function's result are lanes of a value that some return passes. (An
+//!     operand without a demanded lane counts as zero, so nothing is required of the operands of
+//!     reads, stores, keeps and calls.) If points are evaluated in quads, the lanes of the shader's
+//!     own results come from elsewhere.
 //! 19. `Quad`: a difference is only in a module whose points are evaluated in quads.
-//! 20. `Tape`: a record has 1 to [`MAX_RECORD_FIELDS`] fields, which are floats, integers or bools; all
-//!     floats of all records have the same lanes. A tape is one of [`MAX_TAPES`].
+//! 20. `Tape`: a record has 1 to [`MAX_RECORD_FIELDS`] fields, which are floats, integers or bools;
+//!     all floats of all records have the same lanes. A tape is one of [`MAX_TAPES`].
 
 mod function;
 mod inst;

@@ -1,9 +1,10 @@
 //! Noise: smooth or cellular random functions of one to four coordinates, with their slopes.
 //!
 //! A family ([`Noise`]) is written once for every number of dimensions; an op is a family in one of
-//! them. All use numbers at the points of the integer lattice ([`lattice`](crate::lattice)), and take a seed after
-//! the coordinates. Each whole seed is another noise of the same kind, so that a shader gets
-//! independent channels and octaves. Coordinates beyond ±2³¹ are in the outermost cells.
+//! them. All use numbers at the points of the integer lattice ([`lattice`](crate::lattice)), and
+//! take a seed after the coordinates. Each whole seed is another noise of the same kind, so that a
+//! shader gets independent channels and octaves. Coordinates beyond ±2³¹ are in the outermost
+//! cells.
 
 pub mod cellular;
 pub mod gradient;

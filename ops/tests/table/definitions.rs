@@ -120,9 +120,9 @@ fn singular_partials_are_exactly_the_nonfinite() {
     }
 }
 
-/// Operands by which an op has a finite value though they are not finite. There the shadow of such an
-/// operand, which can be anything, must not count. The operands of a strong product are a partial and a
-/// shadow, so this is its value alone.
+/// Operands by which an op has a finite value though they are not finite. There the shadow of such
+/// an operand, which can be anything, must not count. The operands of a strong product are a
+/// partial and a shadow, so this is its value alone.
 fn settling_operands(op: Op) -> Vec<bool> {
     // A factor of 0 settles the other, which its own shadow is multiplied by all the same
     // ([`strong_zeros_win_in_every_order`]).

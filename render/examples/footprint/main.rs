@@ -3,9 +3,9 @@
 //! sampling footprint of the texture").
 //!
 //! Each panel shows the finest level around a lookup. The parallelogram is white: one pixel along x
-//! and y by the partials. The ellipse of all points one pixel away is black. Outlines are the texels that
-//! the filter reads: red those of the finer level, orange those of the coarser one. Of random
-//! filters they are those of 256 numbers.
+//! and y by the partials. The ellipse of all points one pixel away is black. Outlines are the
+//! texels that the filter reads: red those of the finer level, orange those of the coarser one. Of
+//! random filters they are those of 256 numbers.
 //!
 //! `cargo run --release -p adumbra-render --example footprint -- OUT_DIR`
 

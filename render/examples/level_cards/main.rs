@@ -2,11 +2,11 @@
 //!
 //! The texture's level l has the legend's colour and the digit l, so an image says which level each
 //! pixel read. The scene has what seed 000 calls procedural coordinates: a floor warped by noise up
-//! to the horizon, a wall textured from three sides, a pillar with a seam, a sphere in swirled polar
-//! coordinates, a displaced terrain, and glass before them.
+//! to the horizon, a wall textured from three sides, a pillar with a seam, a sphere in swirled
+//! polar coordinates, a displaced terrain, and glass before them.
 //!
-//! The truth knows no derivatives. Cameras that are shifted by small parts of a pixel trace the same
-//! paths, and the differences of the coordinates that they ask for are the partials.
+//! The truth knows no derivatives. Cameras that are shifted by small parts of a pixel trace the
+//! same paths, and the differences of the coordinates that they ask for are the partials.
 //!
 //! `cargo run --release -p adumbra-render --example level_cards -- OUT_DIR [--truth-spp N]
 //! [--size WxH]` writes an image for each column, sheets of them, and the scene, which the command

@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// How far the cameras of the partials are beside a sample, in pixels.
 const SIDE: f64 = 1.0 / 512.0;
 
-/// Draws the truth: `side` × `side` samples in the middles of equal squares of each pixel, each with
-/// the true partials of a whole pixel. Gives linear pixels.
+/// Draws the truth: `side` × `side` samples in the middles of equal squares of each pixel, each
+/// with the true partials of a whole pixel. Gives linear pixels.
 ///
 /// # Errors
 /// If a texture cannot be read, or a material not be evaluated.
@@ -31,7 +31,8 @@ pub(crate) fn true_image(stage: &Stage, side: u32) -> Fallible<(Vec<[f32; 4]>, C
     Ok((sums.iter().map(mean).collect(), cache.statistics()))
 }
 
-/// Adds one sample of each pixel, at `shift` from its middle and with true partials of whole pixels.
+/// Adds one sample of each pixel, at `shift` from its middle and with true partials of whole
+/// pixels.
 fn add_sample(
     stage: &Stage,
     cache: &Arc<TextureCache>,

@@ -5,8 +5,8 @@
 //! of going on ([`Differentials`]) is drawn with the same samples, and compared with an image of
 //! 1,024 samples that looks up the finest level alone.
 //!
-//! The widening is that of Blender's Cycles; derivatives from the camera are those of pbrt-v4 (Pharr,
-//! Jakob, Humphreys, "Physically Based Rendering", 4th edition, §10.1.2).
+//! The widening is that of Blender's Cycles; derivatives from the camera are those of pbrt-v4
+//! (Pharr, Jakob, Humphreys, "Physically Based Rendering", 4th edition, §10.1.2).
 //!
 //! `cargo run --release -p adumbra-render --example rough_bounces -- OUT_DIR [REFERENCE_SPP]`
 

@@ -84,8 +84,8 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "RULE", value_parser = level_rule)]
     pub(crate) mip_rule: Option<LevelRule>,
 
-    /// How texels become a colour: nearest, trilinear, ewa, anisotropic, one_tap; a wrong name lists
-    /// all
+    /// How texels become a colour: nearest, trilinear, ewa, anisotropic, one_tap; a wrong name
+    /// lists all
     #[arg(long, value_name = "FILTER", value_parser = filter)]
     pub(crate) filter: Option<Filter>,
 
@@ -105,7 +105,8 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) texture_memory: Option<u32>,
 
-    /// Read missing tiles at once, while the thread waits, instead of shading other points meanwhile
+    /// Read missing tiles at once, while the thread waits, instead of shading other points
+    /// meanwhile
     #[arg(long)]
     pub(crate) block: bool,
 

@@ -1,10 +1,10 @@
 //! Quads: a hit with the helper points of its neighbours, as GPUs shade 2×2 pixels.
 //!
 //! The pixel's parity says which of the four the point is. The other three are helpers: the points
-//! where the rays of the neighbouring pixels meet the plane of the *same* triangle, beyond its edges
-//! and before the ray's origin if need be, as rasterisers extrapolate. So a helper has the position,
-//! coordinates, normal and direction of its own ray. The rays are those of the camera; after a
-//! surface they are the point's ray moved by its derivatives.
+//! where the rays of the neighbouring pixels meet the plane of the *same* triangle, beyond its
+//! edges and before the ray's origin if need be, as rasterisers extrapolate. So a helper has the
+//! position, coordinates, normal and direction of its own ray. The rays are those of the camera;
+//! after a surface they are the point's ray moved by its derivatives.
 //!
 //! Where a ray is parallel to the plane, and where a path forgot its derivatives, a helper has the
 //! point's globals plus their derivatives.

@@ -77,7 +77,8 @@ impl SpaceRay {
         })
     }
 
-    /// The distances between which the ray is inside the widened box. Outside, the first is greater.
+    /// The distances between which the ray is inside the widened box. Outside, the first is
+    /// greater.
     #[inline]
     pub(super) fn interval(&self, min: DVec3, max: DVec3) -> (f64, f64) {
         let low = (min - self.origin_low) * self.inverse;

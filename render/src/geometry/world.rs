@@ -274,8 +274,8 @@ impl World {
         let Some(ray) = ray else {
             return ControlFlow::Continue(());
         };
-        // A hit's distance is moved into the interval of the instance's box, so one that is beyond a
-        // limit in object space alone is looked for as well.
+        // A hit's distance is moved into the interval of the instance's box, so one that is beyond
+        // a limit in object space alone is looked for as well.
         let object_min = if near > t_min {
             f64::NEG_INFINITY
         } else {

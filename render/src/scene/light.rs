@@ -42,7 +42,8 @@ pub struct SpotCone {
 }
 
 impl SpotCone {
-    /// A cone of two angles from its axis, in radians; none if they are not 0 ≤ inner < outer ≤ π/2.
+    /// A cone of two angles from its axis, in radians; none if they are not 0 ≤ inner < outer ≤
+    /// π/2.
     pub fn new(inner: f64, outer: f64) -> Option<SpotCone> {
         // π/2 of f32 is a bit greater.
         let is_cone = inner >= 0.0 && inner < outer && outer <= f64::from(FRAC_PI_2);

@@ -2,8 +2,8 @@
 //!
 //! A [`SceneLoader`] reads a file into a [`Scene`]: a camera, a [`World`] of meshes and instances,
 //! compiled materials, textures, lights and the environment. `docs/render.md` describes the format
-//! of scene files under "Scene files"; the types of `file` are its definition. A glTF or OBJ file is
-//! a scene by itself. Everything that is wrong with a file is a [`SceneError`] with a place.
+//! of scene files under "Scene files"; the types of `file` are its definition. A glTF or OBJ file
+//! is a scene by itself. Everything that is wrong with a file is a [`SceneError`] with a place.
 
 mod builder;
 mod bytes;

@@ -219,7 +219,8 @@ fn cycles() {
     group.connect(("a", "y"), ("a", "x"));
     only(&group, "E0537", "the unit `a` feeds itself", help);
 
-    // One of many, which nothing exposed depends on, after one that feeds it and before one that it feeds.
+    // One of many, which nothing exposed depends on, after one that feeds it and before one that it
+    // feeds.
     let mut group = good();
     let name = |k: usize| format!("ring {k}");
     for k in 0..20 {

@@ -1,4 +1,5 @@
-//! Shader groups and instances over the public API: what is wired does what it would do by hand, in one program.
+//! Shader groups and instances over the public API: what is wired does what it would do by hand, in
+//! one program.
 
 mod closures;
 mod errors;
@@ -70,7 +71,8 @@ pub(crate) fn globals(layout: &GlobalsLayout) -> Globals {
     globals
 }
 
-/// Evaluates one point with both engines, which agree; gives the point engine's evaluator and what was sampled.
+/// Evaluates one point with both engines, which agree; gives the point engine's evaluator and what
+/// was sampled.
 pub(crate) fn evaluated(instance: &Instance) -> (Evaluator, Vec<SampleRequest>) {
     let run = |engine| {
         let mut evaluator = Evaluator::with(instance, engine, Limits::default()).unwrap();

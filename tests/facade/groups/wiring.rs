@@ -113,7 +113,8 @@ fn a_unit_that_nothing_exposed_depends_on_is_no_part_of_the_program() {
     assert!(requests.is_empty() && evaluator.faults().iter().next().is_none());
 }
 
-/// What is exposed has no scalars, so that nothing depends on the unit; the host's globals are laid out all the same.
+/// What is exposed has no scalars, so that nothing depends on the unit; the host's globals are laid
+/// out all the same.
 #[test]
 fn a_group_of_nothing_takes_the_hosts_globals() {
     let text = "struct S {}; shader s(out S none, out float y) { y = global_value<uvw>.x; }";

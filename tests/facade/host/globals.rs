@@ -322,7 +322,8 @@ fn shadows_that_are_never_set_are_missed_where_they_are_asked_for() {
             "{text}: {found:?}"
         );
     }
-    // Outputs are not asked for by the shader, and what is the same for all pixels may well be a factor of what is not.
+    // Outputs are not asked for by the shader, and what is the same for all pixels may well be a
+    // factor of what is not.
     for text in [
         "shader s(out float o) { o = sin(global_value<time>); }",
         "shader s(out float o) { o = ddx(global_value<uvw>.x) * global_value<time>; }",

@@ -1,4 +1,5 @@
-//! Host structs whose memory is not that of the layout, many of them in a batch, and members of the types of `glam` and `mint`.
+//! Host structs whose memory is not that of the layout, many of them in a batch, and members of the
+//! types of `glam` and `mint`.
 
 use crate::output_bits::{output_bits, point_bits};
 use adumbra::{

@@ -27,7 +27,8 @@ pub(crate) fn variables() -> Variables {
 }
 
 impl Compiled {
-    /// The shader of a text whose globals are these variables. `user` is a text beside it, whose functions hide the library's.
+    /// The shader of a text whose globals are these variables. `user` is a text beside it, whose
+    /// functions hide the library's.
     pub(crate) fn shader(
         text: &str,
         variables: &Variables,
@@ -84,7 +85,8 @@ fn compiler(variables: &Variables) -> Compiler {
     })
 }
 
-/// Whether the property holds at `points` points. `user` is a source whose functions hide the library's.
+/// Whether the property holds at `points` points. `user` is a source whose functions hide the
+/// library's.
 pub(crate) fn check(
     function: &Function,
     property: &Property,

@@ -26,7 +26,8 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
-    /// A number of the domain: an end, 0, 1 or the one before, as often as any other if it is `edgy`.
+    /// A number of the domain: an end, 0, 1 or the one before, as often as any other if it is
+    /// `edgy`.
     fn component(&mut self, low: f32, high: f32, last: f32, edgy: bool) -> f32 {
         let edges = [low, high, 0.0, 1.0, -1.0, last];
         match self.below(12) {
@@ -83,7 +84,8 @@ impl Random {
         })
     }
 
-    /// A point whose shadows are drawn too; an `edgy` one has ends of domains, zeros and equal values in it.
+    /// A point whose shadows are drawn too; an `edgy` one has ends of domains, zeros and equal
+    /// values in it.
     pub(crate) fn moving_point(&mut self, variables: &Variables, edgy: bool) -> Point {
         self.draw(variables, edgy, |random, count| {
             let mut shadow = || (0..count).map(|_| random.between(-1.0, 1.0)).collect();

@@ -1,6 +1,7 @@
 //! The standard library: properties of every function, derivatives that are slopes, and its pages.
 //!
-//! A new function gets its properties in the file of its subject; without one, the first test here fails.
+//! A new function gets its properties in the file of its subject; without one, the first test here
+//! fails.
 
 mod blending;
 mod check;
@@ -214,7 +215,8 @@ const HIDING_NAN: &[(&str, &[&str])] = &[
     ("bump_normal", &["position", "height"]),
 ];
 
-/// A NaN in an argument comes out again, so that its birth can be found. Flat functions are hashes, which any bits have, and derivatives.
+/// A NaN in an argument comes out again, so that its birth can be found. Flat functions are hashes,
+/// which any bits have, and derivatives.
 #[test]
 fn nan_arguments_give_nan() {
     const POINTS: usize = 20;
@@ -248,7 +250,8 @@ fn nan_arguments_give_nan() {
     assert_eq!(hidden, allowed.collect());
 }
 
-/// Shaders that call each function of the name whose arguments can be drawn, and what is drawn for them.
+/// Shaders that call each function of the name whose arguments can be drawn, and what is drawn for
+/// them.
 fn calls(function: &Function) -> impl Iterator<Item = (String, Variables)> {
     let signatures = signatures(function.name).into_iter();
     signatures.filter_map(|signature| Some((signature.shader(), signature.variables(function)?)))

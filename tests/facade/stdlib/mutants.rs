@@ -9,7 +9,8 @@ use super::suite::Function;
 /// At how many points a mutant is tried.
 const POINTS: usize = 24;
 
-/// Of a function's mutants this part must be noticed, in per cent. Some are no different: `max(x, 0)` moved where x never is 0.
+/// Of a function's mutants this part must be noticed, in per cent. Some are no different: `max(x,
+/// 0)` moved where x never is 0.
 pub(crate) const NOTICED: usize = 75;
 
 /// The replacement of an operator.

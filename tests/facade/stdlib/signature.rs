@@ -6,7 +6,8 @@ use adumbra_fuzz::signature::{LibrarySignature, SignatureParam, type_of};
 
 /// Shaders that call a function.
 pub(crate) trait Called {
-    /// The parameters that are read and of types that globals can have, with where they are drawn from.
+    /// The parameters that are read and of types that globals can have, with where they are drawn
+    /// from.
     fn read(&self, function: &Function) -> Variables;
 
     /// The same; nothing if another is read, too.
@@ -15,7 +16,8 @@ pub(crate) trait Called {
     /// A shader that calls it with globals, and zeros of other types, and gives what it gives.
     fn shader(&self) -> String;
 
-    /// A shader with two outputs that are equal if it works component by component; nothing if it gives no vector.
+    /// A shader with two outputs that are equal if it works component by component; nothing if it
+    /// gives no vector.
     fn componentwise_shader(&self) -> Option<String>;
 }
 

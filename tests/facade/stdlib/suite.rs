@@ -61,7 +61,8 @@ pub(crate) const VARIABLES: &[(&str, Type, Domain)] = &[
 /// Something that holds at every point.
 #[derive(Clone, Debug)]
 pub(crate) enum Property {
-    /// Two expressions of one type give the same, floats within a tolerance that is relative above 1 and absolute below.
+    /// Two expressions of one type give the same, floats within a tolerance that is relative above
+    /// 1 and absolute below.
     Equal(&'static str, &'static str, f32),
     /// A condition.
     Holds(&'static str),

@@ -10,8 +10,9 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-/// Where `unsafe` may be: the machine, calls from C and into C, an example that names what its linker finds, an allocator that counts for a test, and a test that sets the
-/// processor's mode. Other pages refer to this list.
+/// Where `unsafe` may be: the machine, calls from C and into C, an example that names what its
+/// linker finds, an allocator that counts for a test, and a test that sets the processor's mode.
+/// Other pages refer to this list.
 const MAY_BE_UNSAFE: [&str; 8] = [
     "vm/",
     "simd/",
@@ -36,8 +37,8 @@ const UNFINISHED: [&str; 6] = [
     concat!("#[ig", "nore"),
 ];
 
-/// What may read a clock: it shows times, waits for files, or chooses between engines with the same bits. What stops points must not, or a busy machine would stop
-/// others.
+/// What may read a clock: it shows times, waits for files, or chooses between engines with the same
+/// bits. What stops points must not, or a busy machine would stop others.
 const MAY_READ_CLOCKS: [&str; 9] = [
     "aot/src/native_compiler.rs",
     "cli/src/image/mod.rs",
@@ -54,7 +55,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file of the project with that ending, by its path from the root; what is built or hidden is left out.
+/// Every file of the project with that ending, by its path from the root; what is built or hidden
+/// is left out.
 fn files(ending: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root().into()];
@@ -87,6 +89,26 @@ fn none(wrong: Vec<String>) {
 fn each_file_says_first_what_it_is_for() {
     let mut wrong = files(".rs");
     wrong.retain(|file| !read(file).starts_with("//! "));
+    none(wrong);
+}
+
+/// Code within comments, between fences, may be longer, as strings may.
+#[test]
+fn comments_have_at_most_100_columns() {
+    let mut wrong = Vec::new();
+    for file in files(".rs") {
+        let mut is_code = false;
+        for (number, line) in (1..).zip(read(&file).lines()) {
+            let prose = line.trim_start().trim_start_matches(['/', '!']);
+            if !is_comment(line) {
+                is_code = false;
+            } else if prose.trim_start().starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code && line.chars().count() > 100 {
+                wrong.push(format!("{file}:{number}"));
+            }
+        }
+    }
     none(wrong);
 }
 
@@ -208,7 +230,8 @@ fn what_is_unsafe_says_why_it_is_sound() {
 
 #[test]
 fn what_asks_something_of_its_callers_says_what() {
-    // What C calls has the contract in the head of its crate, what a trait or a macro asks for is said there.
+    // What C calls has the contract in the head of its crate, what a trait or a macro asks for is
+    // said there.
     let declares = |line: &str| !is_comment(line) && line.contains(concat!("un", "safe fn "));
     let is_elsewhere = |line: &&str| {
         let is_of_trait = line.starts_with("impl") && line.contains(" for ");
@@ -303,7 +326,8 @@ fn results_use_no_platform_math() {
     none(wrong);
 }
 
-/// Where generators of our own may be, since what their seeds mean has to stay: `docs/libraries.md`.
+/// Where generators of our own may be, since what their seeds mean has to stay:
+/// `docs/libraries.md`.
 const DRAW_BY_THEMSELVES: [&str; 2] = ["ir/src/random/", "fuzz/src/choices.rs"];
 
 /// The marks of generators of random numbers: factors of the common ones, xorshift, no seed.
@@ -437,7 +461,8 @@ fn manifests_give_carets() {
     none(wrong);
 }
 
-/// Names at the root of the facade: few enough to be read through. The others are in modules by subject.
+/// Names at the root of the facade: few enough to be read through. The others are in modules by
+/// subject.
 const MAX_ROOT_NAMES: usize = 40;
 
 #[test]

@@ -1,13 +1,15 @@
 //! Retired words: the terms that `docs/glossary.md` replaces are in no code, doc, test or name.
 //!
-//! A file is read as words: identifiers are taken apart at `_` and at capitals, and a phrase may go on in the next line of a comment. A word that is ordinary English or
-//! another field's term elsewhere says in which files.
+//! A file is read as words: identifiers are taken apart at `_` and at capitals, and a phrase may go
+//! on in the next line of a comment. A word that is ordinary English or another field's term
+//! elsewhere says in which files.
 
 use super::{files, none, read};
 
 /// A retired term.
 struct Retired {
-    /// Its forms: words, or phrases of words. The parts that are joined keep this file from matching.
+    /// Its forms: words, or phrases of words. The parts that are joined keep this file from
+    /// matching.
     forms: &'static [&'static str],
     /// The word in its place.
     instead: &'static str,
@@ -29,8 +31,8 @@ impl Retired {
     }
 }
 
-/// Files that show retired words: the list of them, the record of what was called so, and names in listings and
-/// of measurements, which programs read.
+/// Files that show retired words: the list of them, the record of what was called so, and names in
+/// listings and of measurements, which programs read.
 const SHOWS_RETIRED: [&str; 5] = [
     "docs/glossary.md",
     "CHANGELOG.md",
@@ -384,7 +386,8 @@ const GLOBALS_OPTION: &[&str] = &[
     "frontend/src/check/suggest.rs",
 ];
 
-/// The words of a source with their lines, in lower case. An empty word stands between words that no phrase joins.
+/// The words of a source with their lines, in lower case. An empty word stands between words that
+/// no phrase joins.
 fn words(source: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (at, line) in source.lines().enumerate() {
@@ -409,7 +412,8 @@ fn words(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// What may be between the words of a phrase: spaces, what joins an identifier, and what begins a line of a comment.
+/// What may be between the words of a phrase: spaces, what joins an identifier, and what begins a
+/// line of a comment.
 const JOINS: [char; 8] = [' ', '\t', '_', '-', '/', '!', '*', '>'];
 
 /// The lines of a source that have a form.

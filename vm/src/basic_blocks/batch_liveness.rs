@@ -131,8 +131,8 @@ impl BasicBlocks<'_> {
 }
 
 /// The last uses of the registers that the instructions of a block write: positions, 0 for never,
-/// [`LIVE_OUT`] for a live-out register. They are in the order of [`Operands::for_each_def`], those of the
-/// last instruction first.
+/// [`LIVE_OUT`] for a live-out register. They are in the order of [`Operands::for_each_def`], those
+/// of the last instruction first.
 pub(crate) struct LastUses {
     all: Vec<u32>,
     /// The end of each instruction's last uses, that of the last instruction first.

@@ -107,8 +107,8 @@ impl Chunk {
     }
 
     /// Loads an element, or stores one, if all indices are in range and the value is apart from the
-    /// array. Returns whether it did. `value` has the word at each distance from a value, none if it
-    /// does not count.
+    /// array. Returns whether it did. `value` has the word at each distance from a value, none if
+    /// it does not count.
     ///
     /// # Safety
     /// The index is an instruction's, and so is the value; if it is loaded, it has planes.

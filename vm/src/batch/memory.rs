@@ -219,8 +219,8 @@ impl ChunkMemory {
             + size_of_val(&written_inputs[..])
     }
 
-    /// The planes that a unit saves for the inactive points of vectors that are active in part; none
-    /// if its instructions have to run one by one.
+    /// The planes that a unit saves for the inactive points of vectors that are active in part;
+    /// none if its instructions have to run one by one.
     pub(super) fn saved(
         &self,
         inactive: InactiveWords,
@@ -321,8 +321,8 @@ impl ChunkMemory {
         }
     }
 
-    /// Sets inputs and globals, for points from `first` on. Planes are read up to `read` points, which
-    /// are those up to a multiple of [`at_once`](ChunkMemory::at_once).
+    /// Sets inputs and globals, for points from `first` on. Planes are read up to `read` points,
+    /// which are those up to a multiple of [`at_once`](ChunkMemory::at_once).
     ///
     /// # Safety
     /// The sources reach as far as the points, which are not more than the planes have, and stay
@@ -377,8 +377,8 @@ impl GlobalWord {
         }
     }
 
-    /// Sets the values, and returns the plane where they are: the host's, if it has all words that are
-    /// read.
+    /// Sets the values, and returns the plane where they are: the host's, if it has all words that
+    /// are read.
     ///
     /// # Safety
     /// As for [`ChunkMemory::begin`].

@@ -6,8 +6,8 @@
 //! that it has alone, whatever the width, the SIMD level, and the other points of its chunk. Points
 //! in [`quads`] have the results of their quad.
 //!
-//! Where to begin: [`load`](mod@load) makes batch instructions of bytecode, [`memory`] allocates their
-//! planes, [`run`] dispatches them, [`chunk`] schedules the points.
+//! Where to begin: [`load`](mod@load) makes batch instructions of bytecode, [`memory`] allocates
+//! their planes, [`run`] dispatches them, [`chunk`] schedules the points.
 
 #![allow(unsafe_code)]
 
@@ -60,8 +60,8 @@ pub const MAX_WIDTH: usize = 1024;
 const MIN_WIDTH: usize = 64;
 
 /// Bytes that the planes of a chunk may take before it has fewer points than the default: a core's
-/// share of the last-level cache of common processors. Planes beyond the second level cost less than
-/// the dispatches of more chunks.
+/// share of the last-level cache of common processors. Planes beyond the second level cost less
+/// than the dispatches of more chunks.
 const CACHE_BYTES: usize = 1 << 21;
 
 /// Bytes that the planes of a chunk take at most; programs with more registers run their points one

@@ -1,12 +1,12 @@
 //! The tapes of a chunk: records in planes, by level.
 //!
-//! A *level* of a point is the number of its records on a tape. Word `j` of the records at one level
-//! is a plane, so a group whose points are at one level keeps and takes by plane copies. Points at
-//! different levels copy the SIMD vectors that are at one level, and else word by word. All points of
-//! the chunk are at one level while none that is inactive has another one.
+//! A *level* of a point is the number of its records on a tape. Word `j` of the records at one
+//! level is a plane, so a group whose points are at one level keeps and takes by plane copies.
+//! Points at different levels copy the SIMD vectors that are at one level, and else word by word.
+//! All points of the chunk are at one level while none that is inactive has another one.
 //!
-//! Tapes grow by blocks of levels. Beyond [`MAX_TAPE_BYTES`] points bail out: alone each has its own
-//! records only.
+//! Tapes grow by blocks of levels. Beyond [`MAX_TAPE_BYTES`] points bail out: alone each has its
+//! own records only.
 
 use super::active::{VectorRun, points_of};
 use super::chunk::{Chunk, RunContext};
@@ -289,8 +289,8 @@ impl Chunk {
     /// Copies a record of each active point, and moves their levels.
     ///
     /// # Safety
-    /// As for [`keep`](Chunk::keep) and [`take`](Chunk::take); records to be taken are there, and the
-    /// tape has grown for those to be kept.
+    /// As for [`keep`](Chunk::keep) and [`take`](Chunk::take); records to be taken are there, and
+    /// the tape has grown for those to be kept.
     unsafe fn transfer(
         &mut self,
         way: Transfer,

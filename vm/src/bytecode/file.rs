@@ -37,8 +37,8 @@ pub const MAX_FILE_BYTES: usize = 1 << 26;
 /// file, and types too.
 const MAX_READ_BYTES: usize = 1 << 28;
 
-/// Bytes that an allocator takes for a block beside what is in it. A file of short texts costs time
-/// for its blocks, not memory.
+/// Bytes that an allocator takes for a block beside what is in it. A file of short strings costs
+/// time for its blocks, not memory.
 const BLOCK_OVERHEAD: usize = 32;
 
 /// FNV-1a, 64 bits.

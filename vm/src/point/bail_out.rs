@@ -21,7 +21,8 @@ pub(crate) struct BailedOutPoint<'a, C> {
 }
 
 impl PointMachine {
-    /// Loads a point; `fill` writes its registers and globals. It saved no frames, and has nothing on its tapes yet.
+    /// Loads a point; `fill` writes its registers and globals. It saved no frames, and has nothing
+    /// on its tapes yet.
     pub(crate) fn load_point<C: Iterator<Item = (u32, u32)>>(
         &mut self,
         point: BailedOutPoint<'_, C>,

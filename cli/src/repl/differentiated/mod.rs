@@ -3,7 +3,8 @@
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. No function needs a mark, since a command asks for
 //! derivatives, not its functions. Arguments of a call that name no variable are parameters too, by
-//! the callee's names, or by their positions where those are not known. Diagnostics quote the expression, and nothing of the function around it.
+//! the callee's names, or by their positions where those are not known. Diagnostics quote the
+//! expression, and nothing of the function around it.
 
 mod quoting;
 

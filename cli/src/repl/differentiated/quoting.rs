@@ -1,5 +1,5 @@
-//! What is said of an expression's derivatives: about the expression as it was typed, and nothing of
-//! the functions around it.
+//! What is said of an expression's derivatives: about the expression as it was typed, and nothing
+//! of the functions around it.
 
 use super::super::expression_text::reached;
 use super::super::session::{CompiledEntry, EXPRESSION};

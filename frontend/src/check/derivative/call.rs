@@ -118,7 +118,8 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// How to call a derivative: a backward one so that it gives gradients; `None` of other functions.
+    /// How to call a derivative: a backward one so that it gives gradients; `None` of other
+    /// functions.
     pub(in crate::check) fn gradient_call(
         &self,
         declared: &DeclaredFunction<'a>,

@@ -1,5 +1,5 @@
-//! Reports of gradients that are lost: errors at calls, samples and closures, warnings at integers and
-//! at derivatives that are 0 everywhere.
+//! Reports of gradients that are lost: errors at calls, samples and closures, warnings at integers
+//! and at derivatives that are 0 everywhere.
 
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
@@ -67,8 +67,8 @@ impl<'a> TypeChecker<'a, '_> {
                 }
             }
             let has_outputs = !outs.is_empty();
-            // A forward derivative is one sum over all parameters. What each parameter of a function
-            // of the library does, its page says.
+            // A forward derivative is one sum over all parameters. What each parameter of a
+            // function of the library does, its page says.
             let is_sum = derived.mode == DifferentiationMode::Forward || primal.is_library;
             if is_sum && flat.len() < active {
                 continue;
@@ -79,7 +79,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Warns of a derivative of which no argument is a pair; `is_nested` if it is one of a derivative.
+    /// Warns of a derivative of which no argument is a pair; `is_nested` if it is one of a
+    /// derivative.
     fn warn_of_plain_arguments(&mut self, mode: DifferentiationMode, is_nested: bool, span: Span) {
         let (message, help) = match mode {
             _ if is_nested => (
@@ -236,7 +237,8 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(diagnostic);
     }
 
-    /// Reports derivatives of functions that lose a gradient in a plain struct which they give back.
+    /// Reports derivatives of functions that lose a gradient in a plain struct which they give
+    /// back.
     pub(super) fn check_outputs(&mut self, reached: &ReachedFunctions) {
         for (derivative, span) in self.derivatives.called.clone() {
             let mut derived = self.declared(derivative).derived;
@@ -276,8 +278,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Reports that the gradient of a plain struct is asked for, if one comes out of the function that
-    /// this is a derivative of.
+    /// Reports that the gradient of a plain struct is asked for, if one comes out of the function
+    /// that this is a derivative of.
     pub(in crate::check) fn is_plain_output_asked(
         &mut self,
         derivative: FunctionId,
@@ -302,8 +304,8 @@ impl<'a> TypeChecker<'a, '_> {
         asked.is_some()
     }
 
-    /// Reports that the result of a function, or a parameter that it writes, is a plain struct, whose
-    /// gradient is lost.
+    /// Reports that the result of a function, or a parameter that it writes, is a plain struct,
+    /// whose gradient is lost.
     fn report_plain_output(&mut self, of: FunctionId, output: Option<usize>, span: Span) {
         let primal = *self.declared(of);
         let name = self.symbol_name(primal.name.symbol).to_owned();

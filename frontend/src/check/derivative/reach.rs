@@ -132,8 +132,8 @@ impl<'a> TypeChecker<'a, '_> {
         self.warn_of_zero_derivatives(&reached);
     }
 
-    /// Lowers these functions and all that they reach, and follows gradients from the marked ones and
-    /// from rules; `None` if they are too large to be lowered, which is reported then.
+    /// Lowers these functions and all that they reach, and follows gradients from the marked ones
+    /// and from rules; `None` if they are too large to be lowered, which is reported then.
     fn reached_functions(
         &mut self,
         starts: Vec<FunctionId>,

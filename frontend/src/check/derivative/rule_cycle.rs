@@ -3,8 +3,8 @@
 //!
 //! A derivative runs a body: that of the rule, or that of the function, in which calls that pass
 //! gradients are those of derivatives. The bodies that may be left are a least fixed point, as for
-//! [endless recursion](super::super::recursion). It is sought from the rules on, one body at a time;
-//! derivatives of derivatives are taken to return.
+//! [endless recursion](super::super::recursion). It is sought from the rules on, one body at a
+//! time; derivatives of derivatives are taken to return.
 
 use super::super::TypeChecker;
 use super::super::recursion::{first_call, may_leave};

@@ -1,9 +1,10 @@
-//! Written differentials: `typealias Differential = D;` in a struct, and its own `dadd`, `dzero` and
-//! `dmul`.
+//! Written differentials: `typealias Differential = D;` in a struct, and its own `dadd`, `dzero`
+//! and `dmul`.
 //!
-//! Derived code adds differentials leaf by leaf, and begins with zeros. So a written differential has
-//! a float for each float of the struct that has a derivative, in order, and written operations must
-//! be those by leaves. Their bodies are evaluated with symbols for the leaves of the parameters.
+//! Derived code adds differentials leaf by leaf, and begins with zeros. So a written differential
+//! has a float for each float of the struct that has a derivative, in order, and written operations
+//! must be those by leaves. Their bodies are evaluated with symbols for the leaves of the
+//! parameters.
 
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedStmt};

@@ -163,7 +163,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     }
 
     /// Calls a derived function. `values` are the leaves of each argument; those of outputs become
-    /// the new ones, arrays in place. `returned` has the arrays of the result, and gets its scalars.
+    /// the new ones, arrays in place. `returned` has the arrays of the result, and gets its
+    /// scalars.
     fn call_canonical(
         &mut self,
         derived: &DerivedFunction<'_>,

@@ -3,11 +3,11 @@
 //! A program has functions that say `[Differentiable]`, structs with a differential, custom
 //! derivatives that are right by construction, and a shader that takes derivatives of the last
 //! function. The shader gives the oracles what they need by the names of its outputs
-//! ([`crate::oracle::derived`]): what it gives, along which directions, and which global moves which
-//! parameter. So a program can be cut, as long as its shader stays as it is.
+//! ([`crate::oracle::derived`]): what it gives, along which directions, and which global moves
+//! which parameter. So a program can be cut, as long as its shader stays as it is.
 //!
-//! What stops a gradient on purpose (`no_diff`, `detach`) occurs in some programs alone: in all others
-//! every dependence is to be found in the gradient.
+//! What stops a gradient on purpose (`no_diff`, `detach`) occurs in some programs alone: in all
+//! others every dependence is to be found in the gradient.
 
 mod call;
 mod expression;
@@ -35,7 +35,8 @@ pub enum DerivedKind {
     Second,
     /// A tangent and a gradient, with samples of textures and messages on the way.
     Engines,
-    /// A tangent and a gradient, with values on the way that are infinite or NaN and then not taken.
+    /// A tangent and a gradient, with values on the way that are infinite or NaN and then not
+    /// taken.
     Untaken,
 }
 

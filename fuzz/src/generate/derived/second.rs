@@ -1,8 +1,8 @@
 //! The shader of a program about second derivatives.
 //!
-//! `total` is the sum of what the last function gives, `slope…` its derivative along numbers, forward
-//! and backward. Outputs: `u` and `d`, two directions; `h` gradients of the backward slope along
-//! `u`, `k` of the forward one, `j` of the backward one along `d`; `p` and `q`, the forward
+//! `total` is the sum of what the last function gives, `slope…` its derivative along numbers,
+//! forward and backward. Outputs: `u` and `d`, two directions; `h` gradients of the backward slope
+//! along `u`, `k` of the forward one, `j` of the backward one along `d`; `p` and `q`, the forward
 //! derivatives of both along `d`; `z`, the slope itself.
 
 use super::Writer;

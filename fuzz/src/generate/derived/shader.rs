@@ -1,8 +1,8 @@
 //! The shader of a program: it takes a tangent and a gradient of one function.
 //!
 //! Its outputs are named for the oracles: `v` values of the function, `w` their weights, `e` their
-//! tangents, each with the number of the value; `d` directions of parameters and `g` gradients, with
-//! the number of the parameter and of the global that moves it.
+//! tangents, each with the number of the value; `d` directions of parameters and `g` gradients,
+//! with the number of the parameter and of the global that moves it.
 
 use super::function::{Function, Mode};
 use super::types::Ty;

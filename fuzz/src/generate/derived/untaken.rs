@@ -3,7 +3,8 @@
 use super::Writer;
 use super::types::Ty;
 
-/// Expressions that are infinite or NaN for some operands. `A`, `B` and `C` are floats, `N` is an int.
+/// Expressions that are infinite or NaN for some operands. `A`, `B` and `C` are floats, `N` is an
+/// int.
 const WILD: &[&str] = &[
     "sqrt(A)",
     "rsqrt(A)",
@@ -68,8 +69,8 @@ const SETTLED: &[&str] = &[
 ];
 
 impl Writer<'_> {
-    /// A value that may be infinite or NaN, what is made of it, and a finite number that comes of both;
-    /// or what is made of it is assigned where a branch found it finite.
+    /// A value that may be infinite or NaN, what is made of it, and a finite number that comes of
+    /// both; or what is made of it is assigned where a branch found it finite.
     pub(super) fn untaken(&mut self) {
         let mut value = self.name("u");
         let template = *self.choices.pick(WILD);

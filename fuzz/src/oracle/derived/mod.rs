@@ -1,7 +1,7 @@
 //! Derivatives of functions: what must hold of the programs of [`crate::generate::derived`].
 //!
-//! - [`gradient`]: a gradient is the transpose of the tangents and the slope of the values. Nothing that
-//!   differences see is missing in it, unless a diagnostic or the program says so.
+//! - [`gradient`]: a gradient is the transpose of the tangents and the slope of the values. Nothing
+//!   that differences see is missing in it, unless a diagnostic or the program says so.
 //! - [`shadow`]: tangents along the screen are the shadows, to the bit, on every engine.
 //! - [`second`]: second derivatives are the same in every nesting, and symmetric.
 //! - [`untaken`]: both modes agree wherever the value is finite, whatever else is not.
@@ -194,8 +194,8 @@ fn given<F: Number>(module: &Module, point: &EvalPoint<F>) -> Given {
     }
 }
 
-/// An output by the first letter of its name: its place, its number, and the scalar of the globals that
-/// moves it.
+/// An output by the first letter of its name: its place, its number, and the scalar of the globals
+/// that moves it.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     at: usize,
@@ -327,8 +327,8 @@ enum Verdict {
     Differs(EstimatedSlope),
 }
 
-/// Holds the derivative that an output has, by a global, against differences of what `of` says, where
-/// paths agree.
+/// Holds the derivative that an output has, by a global, against differences of what `of` says,
+/// where paths agree.
 fn held(
     module: &Module,
     at: &Point,
@@ -360,8 +360,8 @@ fn held(
     if slope.error.is_nan() || slope.error > 1e-4 * size {
         return Verdict::Unknown;
     }
-    // The constants of partials are those of the IR, numbers of f32. Where terms cancel, as those of
-    // noise, differences show what is lost by that.
+    // The constants of partials are those of the IR, numbers of f32. Where terms cancel, as those
+    // of noise, differences show what is lost by that.
     let constants = match found == 0.0 {
         true => 1e-6 * size,
         false => 1e-5 * size.max(0.1),
@@ -370,8 +370,8 @@ fn held(
     if apart <= 8.0 * slope.error + constants {
         return Verdict::Agrees;
     }
-    // Where errors of f32 make as much, constants do, or values oscillate faster than any step; where
-    // f32 overflows, f64 can absorb the step. A derivative that is lost has no spread.
+    // Where errors of f32 make as much, constants do, or values oscillate faster than any step;
+    // where f32 overflows, f64 can absorb the step. A derivative that is lost has no spread.
     let spread = spread(module, at, here, |values| values[derivative]);
     match spread.map_or(found != 0.0, |spread| apart <= 4.0 * spread) {
         true => Verdict::Unknown,

@@ -57,8 +57,8 @@ fn is_steep(module: &Module, at: &Point, here: &Given) -> bool {
     changes.any(|change| change.abs() > STEEP)
 }
 
-/// Checks that no derivative is NaN where the value is finite, and that the gradient is the transpose
-/// of the tangents there.
+/// Checks that no derivative is NaN where the value is finite, and that the gradient is the
+/// transpose of the tangents there.
 ///
 /// # Errors
 /// The disagreement.

@@ -3,8 +3,8 @@
 //!
 //! A slot is *varied* if a parameter that is differentiated by flows into it, and *useful* if it
 //! flows into a result that is differentiated; it is *active* if it is both. The graph is that of
-//! shadows, [`ShadowFlow`], but that a `Detach` cuts it, and that a call joins all that goes in with
-//! all that comes out.
+//! shadows, [`ShadowFlow`], but that a `Detach` cuts it, and that a call joins all that goes in
+//! with all that comes out.
 
 use crate::module::{Activity, ArrayId, Function, Inst, PassingMode, ValueId};
 use crate::passes::shadow_flow::{
@@ -56,9 +56,9 @@ impl ActiveSlots {
         flow.backward.flood(&mut useful, &mut work);
 
         let mut nodes: Vec<bool> = varied.iter().zip(useful).map(|(&v, u)| v && u).collect();
-        // Parameters are active as the signature says, so that callers and the body agree. But what is
-        // written to an array that no caller differentiates may be read again: then its derivative
-        // matters within the function.
+        // Parameters are active as the signature says, so that callers and the body agree. But what
+        // is written to an array that no caller differentiates may be read again: then its
+        // derivative matters within the function.
         for (i, &param) in function.params().iter().enumerate() {
             nodes[param.index()] = activity.params[i];
         }

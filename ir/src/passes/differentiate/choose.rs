@@ -66,8 +66,8 @@ const MAX_COST: u32 = 1 << 16;
 pub(super) struct Choices(FxHashMap<ValueId, Choice>);
 
 impl Choices {
-    /// Chooses for all values that reversing the touched instructions of a function reads; `on_tape`
-    /// if what is kept at its end goes on the tape.
+    /// Chooses for all values that reversing the touched instructions of a function reads;
+    /// `on_tape` if what is kept at its end goes on the tape.
     pub(super) fn new(
         linear: &Linear,
         shape: &Shape,
@@ -168,8 +168,8 @@ impl<'a> Chooser<'a> {
         !self.is_at_hand(value) && self.group_of(value) == group
     }
 
-    /// The cost of keeping a value: of the word, and of computing it in the forward sweep if only the
-    /// reverse sweep reads it.
+    /// The cost of keeping a value: of the word, and of computing it in the forward sweep if only
+    /// the reverse sweep reads it.
     fn kept_cost(&mut self, value: ValueId) -> u32 {
         let region = self.shape.region_of(value);
         let around = self.shape.loop_of(region);

@@ -1,9 +1,9 @@
 //! Where the coefficients of the linear part come from.
 //!
-//! Activity, the two sweeps, tapes and calls assume only this: the tangent of an op's result is a sum
-//! of those of its operands, each times a coefficient that the primal function can compute. So rules
-//! for other derivatives than the classic one are another [`CoefficientProvider`]. They may give
-//! tangents to booleans and integers too: adjoints are floats, of whatever type the value is.
+//! Activity, the two sweeps, tapes and calls assume only this: the tangent of an op's result is a
+//! sum of those of its operands, each times a coefficient that the primal function can compute. So
+//! rules for other derivatives than the classic one are another [`CoefficientProvider`]. They may
+//! give tangents to booleans and integers too: adjoints are floats, of whatever type the value is.
 
 use super::field::{Coefficient, Trace};
 use crate::module::ValueId;

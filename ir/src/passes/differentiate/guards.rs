@@ -1,26 +1,28 @@
 //! Strong products of reverse mode that can be ordinary ones.
 //!
-//! A cotangent that is 0 because its value is not taken stays 0 whatever the partial is: that may be
-//! infinite or NaN, since it is computed where its side is not taken too. So the transpose multiplies by
-//! [`Op::StrongMul`]. Where a cotangent *counts*, the product is an ordinary one: the value then goes into
-//! the only result that is differentiated on every way and through no selection, and where it is not
-//! finite, neither is the result.
+//! A cotangent that is 0 because its value is not taken stays 0 whatever the partial is: that may
+//! be infinite or NaN, since it is computed where its side is not taken too. So the transpose
+//! multiplies by [`Op::StrongMul`]. Where a cotangent *counts*, the product is an ordinary one: the
+//! value then goes into the only result that is differentiated on every way and through no
+//! selection, and where it is not finite, neither is the result.
 //!
-//! Assumes that all functions are written. What counts is the greatest fixpoint over all reverse sweeps:
-//! a sum counts if a term does, a term if its cotangent does, and what ways or calls join if all do. A
-//! cotangent from a selection, an array or the tape does not, nor does the term of a flat partial, which
-//! is 0 where a value is infinite.
+//! Assumes that all functions are written. What counts is the greatest fixpoint over all reverse
+//! sweeps: a sum counts if a term does, a term if its cotangent does, and what ways or calls join
+//! if all do. A cotangent from a selection, an array or the tape does not, nor does the term of a
+//! flat partial, which is 0 where a value is infinite.
 
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, Joins};
 use adumbra_ops::Op;
 use rustc_hash::FxHashMap;
 
-/// A strong product of a reverse sweep: of a partial by an operand without which the value is not finite.
+/// A strong product of a reverse sweep: of a partial by an operand without which the value is not
+/// finite.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StrongProduct {
     pub(super) product: ValueId,
-    /// Whether it is strong only so that cotangents of 0 stay 0; the partial is finite where operands are.
+    /// Whether it is strong only so that cotangents of 0 stay 0; the partial is finite where
+    /// operands are.
     pub(super) is_guard: bool,
 }
 
@@ -28,8 +30,8 @@ pub(super) struct StrongProduct {
 pub(super) struct ReverseFunction {
     pub(super) id: FuncId,
     pub(super) strong: Vec<StrongProduct>,
-    /// Cotangents that come from programs, if programs call it: one counts, but several may be 0 so that
-    /// the others are chosen.
+    /// Cotangents that come from programs, if programs call it: one counts, but several may be 0 so
+    /// that the others are chosen.
     pub(super) seeds: Vec<ValueId>,
 }
 

@@ -1,8 +1,8 @@
 //! The primal function with the coefficients of its linear part.
 //!
 //! Assumes a complete function. Guarantees: its values, regions and arrays keep their numbers, and
-//! what it computes is the same; after each active op come the instructions of its coefficients. The
-//! linear part is a list beside it: what each active result is a sum of, and the sweeps of each
+//! what it computes is the same; after each active op come the instructions of its coefficients.
+//! The linear part is a list beside it: what each active result is a sum of, and the sweeps of each
 //! active call.
 
 use super::activity::ActiveSlots;

@@ -1,9 +1,10 @@
 //! Whether custom forward derivatives are linear in their tangents, so that they can be transposed.
 //!
-//! What depends on a tangent may only be multiplied by what does not, and be added to what does: else
-//! the transpose would be the gradient of something else. Where ways join, and in the elements of an
-//! array, tangents may meet only tangents and 0; and no tangent may choose the way. A value depends on
-//! a tangent if one reaches it by any instruction, also by those that pass no derivative.
+//! What depends on a tangent may only be multiplied by what does not, and be added to what does:
+//! else the transpose would be the gradient of something else. Where ways join, and in the elements
+//! of an array, tangents may meet only tangents and 0; and no tangent may choose the way. A value
+//! depends on a tangent if one reaches it by any instruction, also by those that pass no
+//! derivative.
 
 use super::linear::{Linear, linear};
 use super::zeros::{MAX_ZERO_SETS, ZeroSlots, Zeros};
@@ -26,8 +27,8 @@ impl Differentiator<'_> {
     /// Checks that a function is linear in what is active of its parameters.
     ///
     /// # Errors
-    /// The first place where it is not; `name` is the function that has the derivative, and the sweeps
-    /// of those that it calls are to have their records on that tape.
+    /// The first place where it is not; `name` is the function that has the derivative, and the
+    /// sweeps of those that it calls are to have their records on that tape.
     pub(super) fn check_linear(
         &mut self,
         id: FuncId,
@@ -114,8 +115,8 @@ impl Differentiator<'_> {
 struct DependenceAnalysis<'m>(&'m Module);
 
 impl SummaryAnalysis for DependenceAnalysis<'_> {
-    /// By result of a function, then by array parameter: what it depends on of the scalar parameters,
-    /// then of the array parameters.
+    /// By result of a function, then by array parameter: what it depends on of the scalar
+    /// parameters, then of the array parameters.
     type Summary = SourceSets;
 
     fn least(&self, id: FuncId) -> SourceSets {

@@ -15,11 +15,13 @@
 //! - `coefficients`: the derivative rules of ops, for reverse mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes; `linearity`: whether a custom forward derivative has no other part, `zeros` aside.
-//! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
+//! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`:
+//!   where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `tape`: records, and their derivatives; `tape_report`: what they have, for reports.
 //! - `guards`: which products of the reverse sweep have strong zeros.
-//! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
+//! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and
+//!   exits.
 //!
 //! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
 //! only linearize once: tangents transpose to gradients*, POPL; the tape and the rules of control
@@ -180,8 +182,8 @@ struct Differentiator<'m> {
     recursive: Vec<bool>,
     /// By function; of those that are made for others only the order.
     orders: Vec<FunctionOrder>,
-    /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records which
-    /// another takes or kept. What it does then flows where no call shows it.
+    /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records
+    /// which another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
     /// Forward derivatives that are made or being made.
     forwards: FxHashMap<(FuncId, Activity), FuncId>,
@@ -210,8 +212,8 @@ struct Differentiator<'m> {
 struct SweepPair {
     /// The primal function with what it keeps as further results.
     forward_sweep: FuncId,
-    /// From what is kept and the cotangents of active results to the gradients of active parameters;
-    /// each active array parameter has an `InOut` array of its cotangents.
+    /// From what is kept and the cotangents of active results to the gradients of active
+    /// parameters; each active array parameter has an `InOut` array of its cotangents.
     reverse_sweep: FuncId,
     /// Types of the kept values; empty if they are on the tape.
     kept: Vec<Scalar>,

@@ -1,9 +1,9 @@
 //! Orders of derivatives, and the tapes of sweeps.
 //!
-//! A function runs on some of the first tapes, and leaves them as they were. What reverse mode makes of
-//! it, and of all that it calls, has its records on the next one: there the reverse sweep meets them in
-//! the opposite order, whatever the orders of the functions are that it reverses. Custom backward
-//! derivatives are called whole, so that they may use any tape.
+//! A function runs on some of the first tapes, and leaves them as they were. What reverse mode
+//! makes of it, and of all that it calls, has its records on the next one: there the reverse sweep
+//! meets them in the opposite order, whatever the orders of the functions are that it reverses.
+//! Custom backward derivatives are called whole, so that they may use any tape.
 
 use super::{Differentiator, Loss, MAX_ORDER};
 use crate::calls::{CallGraph, callees};
@@ -35,8 +35,8 @@ fn swept(function: &Function) -> impl Iterator<Item = FuncId> {
 
 /// The orders, by function. Numbers beyond [`MAX_ORDER`] are one more than that.
 ///
-/// Within a cycle of functions only a derivative adds to them: if it were active there, it would be a
-/// derivative that needs itself, and else it leaves the tapes as they were.
+/// Within a cycle of functions only a derivative adds to them: if it were active there, it would be
+/// a derivative that needs itself, and else it leaves the tapes as they were.
 pub(super) fn orders(module: &Module) -> Vec<FunctionOrder> {
     let graph = CallGraph::by(module, |function, reached| {
         reached.extend(swept(function));

@@ -1,12 +1,12 @@
 //! Which primal values the reverse sweep reads, and where they are kept.
 //!
-//! `choose` decides before what is kept. The forward sweep hands kept values out of ifs and blocks as
-//! further results. At the end of each iteration of a loop it puts those of the iteration in a record
-//! on the tape. Those of the last iteration, which a break left, it hands out of the loop. So at its
-//! end everything kept is a value, or on the tape in the order of iterations.
+//! `choose` decides before what is kept. The forward sweep hands kept values out of ifs and blocks
+//! as further results. At the end of each iteration of a loop it puts those of the iteration in a
+//! record on the tape. Those of the last iteration, which a break left, it hands out of the loop.
+//! So at its end everything kept is a value, or on the tape in the order of iterations.
 //!
-//! The plan walks the function as `transpose` does: region by region, for the sites by which control
-//! can have left the region. So it has all that the reverse sweep reads.
+//! The plan walks the function as `transpose` does: region by region, for the sites by which
+//! control can have left the region. So it has all that the reverse sweep reads.
 
 use super::choose::{Choice, Choices};
 use super::linear::Linear;

@@ -248,8 +248,8 @@ pub(super) fn backward(
     Ok(made)
 }
 
-/// Reverses the body, and returns the gradients; `ends` are arrays of cotangents that the gradient of
-/// an array is added to. Also gives its strong products.
+/// Reverses the body, and returns the gradients; `ends` are arrays of cotangents that the gradient
+/// of an array is added to. Also gives its strong products.
 fn finish(
     mut transpose: Transpose<'_>,
     primal: &Function,

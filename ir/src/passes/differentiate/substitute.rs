@@ -1,10 +1,11 @@
 //! Substitutes: derived code calls a function's substitute wherever it would call the function.
 //!
 //! Derived code is what a derivative runs: the derivatives of a function and of its callees, custom
-//! derivatives, and callees that have nothing active. So the value of a call in derived code does not
-//! depend on what is active. Guarantees: no function that a [`Recipe`](crate::derivative::Recipe) or a
-//! custom derivative leads to calls one with a substitute, and none has a substitute. A function that
-//! ordinary code may call too, and that reaches a substituted one, is copied for it.
+//! derivatives, and callees that have nothing active. So the value of a call in derived code does
+//! not depend on what is active. Guarantees: no function that a
+//! [`Recipe`](crate::derivative::Recipe) or a custom derivative leads to calls one with a
+//! substitute, and none has a substitute. A function that ordinary code may call too, and that
+//! reaches a substituted one, is copied for it.
 
 use crate::calls::callees;
 use crate::module::*;

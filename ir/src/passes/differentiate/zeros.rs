@@ -1,10 +1,10 @@
 //! Which values, arrays and results are 0 whatever the tangents are.
 //!
 //! A product with 0 counts as 0, as it has no derivative either. The greatest solution is found: a
-//! value that ways join is 0 if all that is joined is, also around a loop. An array is 0 if all that
-//! is ever written to it is. Calls are followed for each set of arguments that are 0, as deep as
-//! [`MAX_ZERO_CALLS`] and for [`MAX_ZERO_SETS`] sets of a function; beyond, and around a cycle of
-//! calls, results are not taken for 0.
+//! value that ways join is 0 if all that is joined is, also around a loop. An array is 0 if all
+//! that is ever written to it is. Calls are followed for each set of arguments that are 0, as deep
+//! as [`MAX_ZERO_CALLS`] and for [`MAX_ZERO_SETS`] sets of a function; beyond, and around a cycle
+//! of calls, results are not taken for 0.
 
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, Joins};

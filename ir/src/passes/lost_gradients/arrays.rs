@@ -72,8 +72,8 @@ impl ArrayNodes {
     }
 }
 
-/// The stores of a region that are replaced, by one to the same constant index or by a copy of a whole
-/// array, without that anything could read the array in between.
+/// The stores of a region that are replaced, by one to the same constant index or by a copy of a
+/// whole array, without that anything could read the array in between.
 pub(super) fn replaced_stores(insts: &[Inst], constants: &[Option<u32>]) -> HashSet<usize> {
     let mut replaced = HashSet::new();
     // By array: the indices that are written after, or all.

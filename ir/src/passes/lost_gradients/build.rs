@@ -281,8 +281,8 @@ impl<'b, 'm> Build<'b, 'm> {
         self.nodes - 1
     }
 
-    /// A node that all of these lead to. Results of a call that depend on the same share it, so that
-    /// the edges stay few.
+    /// A node that all of these lead to. Results of a call that depend on the same share it, so
+    /// that the edges stay few.
     fn joint(&mut self, from: Vec<FlowNode>, kind: JointKind) -> Option<FlowNode> {
         if from.len() < 2 {
             return from.first().copied();

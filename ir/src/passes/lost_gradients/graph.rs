@@ -1,8 +1,8 @@
 //! The graph of one function: where derivatives lead, where numbers lead beside them, and where
 //! gradients end.
 //!
-//! Nodes are values, arrays and results as in [`shadow_flow`](super::super::shadow_flow), then joints
-//! of calls.
+//! Nodes are values, arrays and results as in [`shadow_flow`](super::super::shadow_flow), then
+//! joints of calls.
 
 use super::build::Build;
 use super::summary::{Summary, types_in, types_out};
@@ -181,8 +181,8 @@ impl<'m> FunctionGraph<'m> {
     }
 }
 
-/// The context of a function in one of a derivative of it: varied if the value or its tangent is, and
-/// all results matter if one of the derivative does.
+/// The context of a function in one of a derivative of it: varied if the value or its tangent is,
+/// and all results matter if one of the derivative does.
 fn of_primal(primal: &Function, recipe: &Recipe, context: &GradientContext) -> GradientContext {
     let params = primal.params().len();
     let arrays: Vec<PassingMode> = primal.array_params().filter_map(|a| a.mode).collect();

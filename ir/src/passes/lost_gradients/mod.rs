@@ -1,16 +1,16 @@
 //! Lost gradients: the places where a value that has a gradient becomes one that has none, and that
 //! matters to what is differentiated.
 //!
-//! A value is *varied* if a parameter that is differentiated flows into it by derivatives. It *would
-//! matter* if it flows into a result that is differentiated by any way that carries a number:
-//! derivatives, integers, samples, closures, calls that lose. A gradient is lost between a varied
-//! value and one that would matter, where no derivative leads from one to the other. So what is dead,
-//! overwritten or only compared loses nothing; values are in SSA form. Steps (`floor`, comparisons)
-//! have the derivative 0 by rule, and lose nothing either.
+//! A value is *varied* if a parameter that is differentiated flows into it by derivatives. It
+//! *would matter* if it flows into a result that is differentiated by any way that carries a
+//! number: derivatives, integers, samples, closures, calls that lose. A gradient is lost between a
+//! varied value and one that would matter, where no derivative leads from one to the other. So what
+//! is dead, overwritten or only compared loses nothing; values are in SSA form. Steps (`floor`,
+//! comparisons) have the derivative 0 by rule, and lose nothing either.
 //!
-//! Assumes a lowered module, before any pass; it is folded first, so that what a constant decides does
-//! not count. Functions are summarised by what of their results depends on what of their parameters,
-//! and then seen in each context in which a differentiated function calls them: at most
+//! Assumes a lowered module, before any pass; it is folded first, so that what a constant decides
+//! does not count. Functions are summarised by what of their results depends on what of their
+//! parameters, and then seen in each context in which a differentiated function calls them: at most
 //! [`MAX_CONTEXTS`] apart, further ones together.
 //!
 //! - `graph`: the graph of a function, and what it says in a context; `build`: its edges; `arrays`:
@@ -47,8 +47,8 @@ pub enum LossCause {
     Closure,
     /// In an integer: the result of this number, if a call gives it.
     Rounding(Option<u32>),
-    /// In a parameter of a function with custom derivatives that do not have it: by its slot, scalar
-    /// parameters first, then arrays.
+    /// In a parameter of a function with custom derivatives that do not have it: by its slot,
+    /// scalar parameters first, then arrays.
     Parameter(FuncId, u32),
 }
 
@@ -89,8 +89,8 @@ pub struct LostGradients {
     pub losses: Vec<LostGradient>,
     /// Screen-space derivatives of what is differentiated, with their functions.
     pub shadows: Vec<(FuncId, Span)>,
-    /// The calls through which gradients pass if all parameters of their function are differentiated;
-    /// none without custom derivatives.
+    /// The calls through which gradients pass if all parameters of their function are
+    /// differentiated; none without custom derivatives.
     pub active_calls: HashSet<(FuncId, Span)>,
     /// By function.
     summaries: Vec<Summary>,

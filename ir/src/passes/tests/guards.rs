@@ -87,11 +87,12 @@ fn code_of_which_all_counts_has_ordinary_products() {
     assert_eq!(strong_products(&gradient_of(&with_main(looped))), 0);
 }
 
-/// Values that are not finite, with x: log, whose partial there is 0, and rcp, whose partial is not.
+/// Values that are not finite, with x: log, whose partial there is 0, and rcp, whose partial is
+/// not.
 const BASES: [(&str, f64); 2] = [("log", -1.0), ("rcp", 0.0)];
 
-/// Programs whose square of such a value does not go into the result where y is 2, and their gradients
-/// there for a cotangent of 1 each.
+/// Programs whose square of such a value does not go into the result where y is 2, and their
+/// gradients there for a cotangent of 1 each.
 const UNTAKEN: &[(&str, &str, [f64; 2])] = &[
     (
         "a selection",

@@ -1,9 +1,9 @@
-//! Second and third derivatives of every op at its special points, in nestings of both modes, against
-//! differences of its specification.
+//! Second and third derivatives of every op at its special points, in nestings of both modes,
+//! against differences of its specification.
 //!
-//! Differences are taken on every side of the point. Where all agree they are the derivative. Where they
-//! do not, the point is a kink and the derivative a choice: that of one of the sides, or 0. Where they do
-//! not converge, it is a pole, and the derivative is any number but NaN.
+//! Differences are taken on every side of the point. Where all agree they are the derivative. Where
+//! they do not, the point is a kink and the derivative a choice: that of one of the sides, or 0.
+//! Where they do not converge, it is a pole, and the derivative is any number but NaN.
 
 use super::derivatives::{calling, derived, written};
 use super::op_gradients::{float_ops, function_of, outputs};
@@ -23,7 +23,8 @@ const NESTINGS: &[&[DifferentiationMode]] = &[
     &[Backward, Forward, Forward],
 ];
 
-/// Operands at which ops are special: zeros, ones, ends of domains, whole numbers and halves, exponents.
+/// Operands at which ops are special: zeros, ones, ends of domains, whole numbers and halves,
+/// exponents.
 fn special_operands(op: Op) -> Vec<Vec<f64>> {
     let few: &[f64] = &[0.0, 0.5, 1.0];
     let floats: &[f64] = match op.arity() {
@@ -47,8 +48,8 @@ fn special_operands(op: Op) -> Vec<Vec<f64>> {
     tuples
 }
 
-/// One side's estimate of the derivative along the operands `along`, each by differences towards the
-/// side that `towards` has for it; `None` if it does not converge.
+/// One side's estimate of the derivative along the operands `along`, each by differences towards
+/// the side that `towards` has for it; `None` if it does not converge.
 fn one_sided(op: Op, operands: &[f64], along: &[usize], towards: &[f64]) -> Option<f64> {
     const LEVELS: usize = 6;
     let estimate = |h: f64| {
@@ -172,8 +173,8 @@ impl Nested {
     }
 }
 
-/// The operands that a derivative of an order is taken along, in every order of them that differs by
-/// level.
+/// The operands that a derivative of an order is taken along, in every order of them that differs
+/// by level.
 fn directions(op: Op, order: usize) -> Vec<Vec<usize>> {
     let is_float = |i: &usize| op.info().operands[*i] != OperandKind::Bool;
     let floats: Vec<usize> = (0..op.arity()).filter(is_float).collect();
@@ -186,7 +187,8 @@ fn directions(op: Op, order: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Noise whose third derivatives, by their size, take too long: each order multiplies it by some six.
+/// Noise whose third derivatives, by their size, take too long: each order multiplies it by some
+/// six.
 fn is_too_long(op: Op, order: usize) -> bool {
     op.info().shares_shadow_routine && op.arity() + order > 5
 }

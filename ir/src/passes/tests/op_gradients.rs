@@ -1,5 +1,5 @@
-//! Reverse mode of every op of the table against slopes of its specification, and mutations of that:
-//! each instruction of the derived code is altered, and the check must notice.
+//! Reverse mode of every op of the table against slopes of its specification, and mutations of
+//! that: each instruction of the derived code is altered, and the check must notice.
 //!
 //! A mutation that changes no gradient here, as of a value that nothing reads, is equivalent; those
 //! are counted apart.
@@ -82,8 +82,8 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<f64> {
 /// How far a gradient may be from differences, relative to 1 and it.
 const TOLERANCE: f64 = 1e-6;
 
-/// Samples of an op: inside its test intervals, and with cotangent 0 at zeros, where partials may be
-/// infinite.
+/// Samples of an op: inside its test intervals, and with cotangent 0 at zeros, where partials may
+/// be infinite.
 fn samples(op: Op, used_again: bool) -> Vec<Sample> {
     let info = op.info();
     let mut random = fastrand::Rng::with_seed(op as u64 + 1);

@@ -1,5 +1,5 @@
-//! Tests that every lane has a reader. `cli/tests/command/language/dead_lanes.rs` removes each lane,
-//! over the public API, to test that it matters.
+//! Tests that every lane has a reader. `cli/tests/command/language/dead_lanes.rs` removes each
+//! lane, over the public API, to test that it matters.
 
 use super::*;
 use crate::module::*;

@@ -78,8 +78,8 @@ impl Unroller<'_> {
         self.carry(&params, &params);
     }
 
-    /// Appends an iteration as a block: copies of these instructions, which continue what is copied as
-    /// `body`. Returns the loop-carried values after it.
+    /// Appends an iteration as a block: copies of these instructions, which continue what is copied
+    /// as `body`. Returns the loop-carried values after it.
     pub(super) fn block(
         &mut self,
         body: RegionId,

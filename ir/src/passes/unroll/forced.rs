@@ -1,9 +1,9 @@
 //! Unrolling of loops that are left early, where the shader writer asks for it.
 //!
-//! A loop whose iterations constants bound becomes a block of them. Where the loop was left, the block
-//! is; where an iteration was continued before its end, it is a block of its own. What a constant
-//! decides is left to folding. The bound is found by running the iterations on what is constant: a
-//! condition that is not goes both ways.
+//! A loop whose iterations constants bound becomes a block of them. Where the loop was left, the
+//! block is; where an iteration was continued before its end, it is a block of its own. What a
+//! constant decides is left to folding. The bound is found by running the iterations on what is
+//! constant: a condition that is not goes both ways.
 
 use super::{Unroller, next_iteration};
 use crate::module::*;
@@ -133,8 +133,8 @@ impl Unroller<'_> {
         leaving
     }
 
-    /// Runs a region on what is known. `results` are those of its instruction, and `key` is the region
-    /// by which that is known.
+    /// Runs a region on what is known. `results` are those of its instruction, and `key` is the
+    /// region by which that is known.
     fn walk(&mut self, id: RegionId, results: Results, key: RegionId, walk: &mut Walk) {
         let insts = self.function.region(id).insts.clone();
         for inst in &insts {

@@ -83,8 +83,8 @@ impl Unroller<'_> {
         }
     }
 
-    /// The shape of a loop. `None` if it has more than `most` instructions, has no constant to end it, or is left and
-    /// continued other than by itself at its end.
+    /// The shape of a loop. `None` if it has more than `most` instructions, has no constant to end
+    /// it, or is left and continued other than by itself at its end.
     fn shape(&mut self, body: RegionId, most: usize) -> Option<Shape> {
         let mut exits = Vec::new();
         let insts = &self.function.region(body).insts;

@@ -21,8 +21,8 @@ pub(super) fn evaluate(roughness: f32, out: Vec3, into: Vec3) -> Scatter {
     }
 }
 
-/// The part of light that it reflects towards `cosine`: a bound that its integral does not exceed by
-/// much, for choosing lobes and for what lower layers get.
+/// The part of light that it reflects towards `cosine`: a bound that its integral does not exceed
+/// by much, for choosing lobes and for what lower layers get.
 pub(super) fn albedo(cosine: f32, roughness: f32) -> f32 {
     let x = (1.0 - cosine).clamp(0.0, 1.0);
     (0.1 + 0.7 * x * x * x * (1.0 - 0.5 * roughness)).min(1.0)

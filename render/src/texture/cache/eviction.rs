@@ -3,7 +3,8 @@
 //! Most often it is the tile that was not used for longest: neighbours in an image ask for the same
 //! tiles. But an image reads textures again and again in the same order; if what it reads is larger
 //! than the budget, that rule drops each tile shortly before it is read again. Tiles then go in the
-//! order of hashes of their keys, which is chance. A [`RuleSample`] says which of the two is better now.
+//! order of hashes of their keys, which is chance. A [`RuleSample`] says which of the two is better
+//! now.
 
 use super::rule_sample::{EvictionRule, RuleSample};
 use super::shard::{TileTable, Verdict};

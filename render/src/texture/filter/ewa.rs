@@ -1,6 +1,6 @@
-//! The elliptical weighted average: a Gaussian over the texels of an ellipse (Heckbert, Fundamentals
-//! of Texture Mapping and Image Warping, 1989), in two levels as pbrt-v4 has it (Pharr, Jakob,
-//! Humphreys, Physically Based Rendering, 4th edition, 2023, section 10.4.4).
+//! The elliptical weighted average: a Gaussian over the texels of an ellipse (Heckbert,
+//! Fundamentals of Texture Mapping and Image Warping, 1989), in two levels as pbrt-v4 has it
+//! (Pharr, Jakob, Humphreys, Physically Based Rendering, 4th edition, 2023, section 10.4.4).
 
 use super::{Tap, Texels, Wrapped};
 use crate::texture::footprint::DFootprint;

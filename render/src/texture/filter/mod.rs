@@ -43,10 +43,12 @@ pub enum Filter {
         /// The longer axis over the shorter one, at most; 16 and 32 are common.
         max_anisotropy: u32,
     },
-    /// OpenGL's: up to 16 trilinear probes of one weight along the longer step, in the rule's level.
+    /// OpenGL's: up to 16 trilinear probes of one weight along the longer step, in the rule's
+    /// level.
     GlAnisotropic,
-    /// One texel at random, by the weights of [`Filter::Trilinear`]: filtering after shading (Pharr,
-    /// Wronski, Salvi, Fajardo, Filtering After Shading With Stochastic Texture Filtering, 2024).
+    /// One texel at random, by the weights of [`Filter::Trilinear`]: filtering after shading
+    /// (Pharr, Wronski, Salvi, Fajardo, Filtering After Shading With Stochastic Texture Filtering,
+    /// 2024).
     OneTap,
     /// One texel at random, by the weights of [`Filter::Ewa`].
     OneTapEwa {

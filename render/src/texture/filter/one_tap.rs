@@ -1,5 +1,6 @@
-//! One texel at random, by the weights of an exact filter (Pharr, Wronski, Salvi, Fajardo, Filtering
-//! After Shading With Stochastic Texture Filtering, 2024). Its mean is the filter's result.
+//! One texel at random, by the weights of an exact filter (Pharr, Wronski, Salvi, Fajardo,
+//! Filtering After Shading With Stochastic Texture Filtering, 2024). Its mean is the filter's
+//! result.
 //!
 //! One random number decides everything: after each decision the part of [0, 1) that was taken is
 //! stretched to [0, 1) again.

@@ -105,7 +105,8 @@ impl Ellipse {
     }
 }
 
-/// Two steps, of which one shorter than [`MIN_STEP`] becomes perpendicular to the other and as long.
+/// Two steps, of which one shorter than [`MIN_STEP`] becomes perpendicular to the other and as
+/// long.
 fn at_least_tiny(dx: DVec2, dy: DVec2) -> [DVec2; 2] {
     let is_tiny = |step: DVec2| step.length_squared() < MIN_STEP * MIN_STEP;
     match (is_tiny(dx), is_tiny(dy)) {

@@ -67,8 +67,8 @@ impl Loader<'_> {
         (inst.refs..).take(count).filter(is_kept).collect()
     }
 
-    /// How a unit of that many instructions preserves the words of inactive points that are at these
-    /// operands.
+    /// How a unit of that many instructions preserves the words of inactive points that are at
+    /// these operands.
     pub(super) fn inactive_words(
         &mut self,
         mut kept: Vec<u32>,

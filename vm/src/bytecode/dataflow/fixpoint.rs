@@ -43,8 +43,8 @@ struct Walk {
     /// The heads of the loops around the position, with the positions of their last back edges.
     open: Vec<(u32, u32)>,
     /// The outermost of those, and all loops in it that were walked, by the positions of their
-    /// heads. Walking a loop again goes on from what its inner loops had, so the walks of a loop are
-    /// as many as the changes of the heads around it, whatever its depth.
+    /// heads. Walking a loop again goes on from what its inner loops had, so the walks of a loop
+    /// are as many as the changes of the heads around it, whatever its depth.
     heads: BTreeMap<u32, LoopHead>,
     saves: Vec<SavedRange>,
 }

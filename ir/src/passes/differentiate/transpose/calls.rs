@@ -95,8 +95,8 @@ impl Transpose<'_> {
         }
     }
 
-    /// Whether a cotangent of a custom backward derivative is not 0. If all are, nothing of the call is
-    /// taken.
+    /// Whether a cotangent of a custom backward derivative is not 0. If all are, nothing of the
+    /// call is taken.
     ///
     /// `None` if that is not to be asked: a rule with arrays has cotangents in them.
     fn any_taken(

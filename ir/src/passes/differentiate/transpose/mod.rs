@@ -1,7 +1,8 @@
 //! The reverse sweep: the linear part of a function, transposed, in the reverse order.
 //!
-//! Assumes that what its plan keeps is visible or on the tape. Adjoints are values; one that nothing
-//! has been added to is absent, not 0. Sums are in reverse program order of uses, operands in order.
+//! Assumes that what its plan keeps is visible or on the tape. Adjoints are values; one that
+//! nothing has been added to is absent, not 0. Sums are in reverse program order of uses, operands
+//! in order.
 //!
 //! A region is reversed for the sites by which control can have left it. Instructions after a
 //! possible exit are reversed where the site that was taken comes after it: sites are numbered in
@@ -145,8 +146,8 @@ impl<'a> Transpose<'a> {
         changed
     }
 
-    /// Reverses a region that control left by one of the sites that are possible; `exit` is the one,
-    /// if there are several.
+    /// Reverses a region that control left by one of the sites that are possible; `exit` is the
+    /// one, if there are several.
     fn region(&mut self, id: RegionId, possible: &[u32], exit: Option<ValueId>) {
         let (Some(&last), true) = (possible.last(), self.plan.is_touched(id)) else {
             return;
@@ -300,8 +301,8 @@ impl<'a> Transpose<'a> {
             .collect()
     }
 
-    /// An op: to each operand its partial times the adjoint of the result. The product is strong if the
-    /// partial need not be finite: the adjoint can be 0 because the result is not taken.
+    /// An op: to each operand its partial times the adjoint of the result. The product is strong if
+    /// the partial need not be finite: the adjoint can be 0 because the result is not taken.
     fn sum(&mut self, inst: &Inst) {
         let linear = self.linear;
         let result = inst.results.first;
