@@ -1,8 +1,8 @@
 //! A whole image: tiles of pixels that threads take one after the other.
 
 use crate::shading::{
-    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PhaseTimes, ShadingEngine,
-    ShadingError, TextureAccess, WaveShader, trace_tile,
+    ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
+    ShadingEngine, ShadingError, TextureAccess, WaveShader, trace_tile,
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -44,9 +44,17 @@ pub fn tiles(size: [u32; 2]) -> Vec<ImageTile> {
         .collect()
 }
 
+/// What is known of drawn tiles beside their pixels.
+#[derive(Clone, Debug, Default)]
+pub struct FrameReport {
+    /// Where the time of all threads went.
+    pub times: PhaseTimes,
+    /// What went wrong at points.
+    pub faults: MaterialFaults,
+}
+
 /// Draws the tiles. `textures` makes each thread's access to textures; `finished` gets each tile's
-/// pixels, row by row, and the access, in whatever order tiles are finished. Gives where the time
-/// of all threads went.
+/// pixels, row by row, and the access, in whatever order tiles are finished.
 ///
 /// # Errors
 /// If a material cannot be evaluated here; tiles that were finished before were passed on.
@@ -55,10 +63,10 @@ pub fn draw_tiles<T: TextureAccess>(
     tiles: &[ImageTile],
     textures: impl Fn() -> T + Sync,
     finished: impl FnMut(ImageTile, &[[f32; 4]], &mut T) + Send,
-) -> Result<PhaseTimes, ShadingError> {
+) -> Result<FrameReport, ShadingError> {
     let next = AtomicUsize::new(0);
     let finished = Mutex::new(finished);
-    let work = || -> Result<PhaseTimes, ShadingError> {
+    let work = || -> Result<FrameReport, ShadingError> {
         let mut access = textures();
         let mut shader = WaveShader::new(job.shaders, job.table, job.engine);
         while !job.stop.load(Ordering::Relaxed) {
@@ -69,7 +77,10 @@ pub fn draw_tiles<T: TextureAccess>(
             let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
             finished(tile, &pixels, &mut access);
         }
-        Ok(shader.times())
+        Ok(FrameReport {
+            times: shader.times(),
+            faults: shader.faults().clone(),
+        })
     };
     let count = job.threads.clamp(1, tiles.len().max(1));
     thread::scope(|scope| {
@@ -79,7 +90,13 @@ pub fn draw_tiles<T: TextureAccess>(
             Err(panic) => std::panic::resume_unwind(panic),
         });
         let results: Vec<_> = results.collect();
-        results.into_iter().sum()
+        let mut all = FrameReport::default();
+        for one in results {
+            let one = one?;
+            all.times = [all.times, one.times].into_iter().sum();
+            all.faults.merge(one.faults);
+        }
+        Ok(all)
     })
 }
 

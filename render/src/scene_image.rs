@@ -6,7 +6,8 @@ use crate::scene::{ColorSpace, Environment, Scene, TextureSource};
 use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
-    ClosureTable, MaterialShader, PathScene, PathSettings, PhaseTimes, ShadingEngine, ShadingError,
+    ClosureTable, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
+    ShadingEngine, ShadingError,
 };
 use crate::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use crate::texture::host::{LevelCounts, LookupSettings, TextureHost};
@@ -56,6 +57,8 @@ pub struct SceneImage {
     pub pixels: Vec<[f32; 4]>,
     /// Where the time of all threads went.
     pub times: PhaseTimes,
+    /// What went wrong at points.
+    pub faults: MaterialFaults,
     /// What was read of textures.
     pub textures: CacheStatistics,
     /// Number of lookups by the finest level that each read.
@@ -187,7 +190,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
     let [width, height] = scene.camera.size.map(|side| side as usize);
     let mut pixels = vec![[0.0; 4]; width * height];
     let mut levels = LevelCounts::default();
-    let times = draw_tiles(
+    let report = draw_tiles(
         &job,
         &tiles(scene.camera.size),
         || {
@@ -206,8 +209,10 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
             textures.host().flush();
         },
     );
+    let report = report.map_err(SceneImageError::Shading)?;
     Ok(SceneImage {
-        times: times.map_err(SceneImageError::Shading)?,
+        times: report.times,
+        faults: report.faults,
         textures: cache.statistics(),
         pixels,
         levels,

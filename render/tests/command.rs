@@ -366,3 +366,52 @@ fn wrong_arguments_and_files_say_what_is_wrong() {
         assert!(said.contains(part), "{arguments:?}: {said}");
     }
 }
+
+/// A material whose points are stopped, or fault, is reported by name with its place; the image is
+/// written all the same.
+#[test]
+fn faults_of_materials_are_reported() {
+    let folder = TempDir::new().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    };
+    let scene = r#"{ "camera": { "perspective": { "from": [0, 2, 4], "to": [0, 0, 0], "fov": 60 } },
+        "meshes": { "floor": { "plane": {} } },
+        "materials": { "broken": { "shader": { "file": "m.adu" } } },
+        "instances": [{ "mesh": "floor", "material": "broken" }] }"#;
+    write("s.json", scene);
+    let draw = |engine: &str| {
+        let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+        let [scene, out] = ["s.json", "o.png"].map(path);
+        let ran = run(&[&scene, "-o", &out, "--size", "32x32", "--engine", engine]);
+        let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(Path::new(&out).is_file(), "{stderr}");
+        (ran.status.code(), stderr)
+    };
+    write(
+        "m.adu",
+        "shader m(out color c) { c = color(0.0); while (true) { c += 0.1; } }",
+    );
+    for engine in ["point", "batch", "native", "auto"] {
+        let (status, stderr) = draw(engine);
+        assert_eq!(status, Some(1), "{engine}: {stderr}");
+        for part in [
+            "material `broken`, at ",
+            "E0811",
+            "while (true)",
+            "points were stopped",
+        ] {
+            assert!(stderr.contains(part), "{engine}: {part}: {stderr}");
+        }
+    }
+    write(
+        "m.adu",
+        "shader m(int i = 7, out color c) { float a[4]; c = color(a[i]); }",
+    );
+    let (status, stderr) = draw("auto");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("W0801") && stderr.contains("a[i]"),
+        "{stderr}"
+    );
+}

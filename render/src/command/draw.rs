@@ -4,6 +4,8 @@ use super::Fallible;
 use super::arguments::{DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
 use super::progress::{ImageInputs, ProgressFile};
+use adumbra::Diagnostics;
+use adumbra::diagnostics::fault_diagnostic;
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
@@ -13,7 +15,7 @@ use adumbra_render::scene::{Scene, SceneLoader};
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::{
-    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PhaseTimes,
+    ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
@@ -54,6 +56,7 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     let image = match &view {
         View::Footprint | View::Derivative(..) => OutputImage {
             pixels: seed_view(&scene, arguments, &view)?,
+            stopped: 0,
             is_whole: true,
             progress: None,
         },
@@ -78,7 +81,35 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     if let Some(progress) = image.progress {
         progress.finish();
     }
-    Ok(())
+    match image.stopped {
+        0 => Ok(()),
+        1 => Err("1 point was stopped: it is black".into()),
+        stopped => Err(format!("{stopped} points were stopped: they are black").into()),
+    }
+}
+
+/// Prints the faults of each material, with the numbers of points.
+fn report_faults(scene: &Scene, faults: &MaterialFaults) {
+    for (index, material) in scene.materials.iter().enumerate() {
+        let program = material.instance.program();
+        for (fault, count) in faults.of(index) {
+            let points = if count == 1 { "point" } else { "points" };
+            let name = &material.name;
+            let diagnostic = fault_diagnostic(fault);
+            let report = match program.sources() {
+                Some(sources) => Diagnostics {
+                    sources: sources.clone(),
+                    diagnostics: vec![diagnostic],
+                }
+                .to_string(),
+                None => diagnostic.to_string(),
+            };
+            let report = report.trim_end();
+            anstream::eprintln!(
+                "adumbra-render: material `{name}`, at {count} {points}:\n{report}"
+            );
+        }
+    }
 }
 
 /// What is wrong with an option of the scene.
@@ -186,7 +217,7 @@ fn draw_paths(
     }
     let bar = progress_bar(all.len(), finished);
     let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
-    let times = draw_tiles(
+    let report = draw_tiles(
         &job,
         &left,
         || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials()),
@@ -215,15 +246,17 @@ fn draw_paths(
         let message = diagnostic.message.trim_start_matches(&format!("{file}: "));
         anstream::eprintln!("adumbra-render: {file}: {message}");
     }
+    report_faults(scene, &report.faults);
     if let Some(reference) = reference {
         difference(&reference, &mut pixels);
     }
     if arguments.stats {
         print_statistics(&cache.statistics());
-        print_times(&times);
+        print_times(&report.times);
     }
     Ok(OutputImage {
         pixels,
+        stopped: report.faults.stopped(),
         is_whole: !stop.load(Ordering::Relaxed) || finished == all.len(),
         progress,
     })

@@ -12,6 +12,8 @@ use std::path::Path;
 /// The pixels of an image, linear, row by row.
 #[derive(Debug)]
 pub(crate) struct OutputImage {
+    /// Points that were stopped.
+    pub(crate) stopped: u64,
     pub(crate) pixels: Vec<[f32; 4]>,
     /// Whether every pixel was drawn.
     pub(crate) is_whole: bool,

@@ -10,6 +10,7 @@ pub mod bsdf;
 mod closures;
 pub mod environment;
 mod material;
+mod material_faults;
 mod path;
 mod phase_times;
 mod point;
@@ -18,6 +19,7 @@ mod wave;
 
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
+pub use material_faults::MaterialFaults;
 pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
 pub(crate) use phase_times::LookupClock;
 pub use phase_times::PhaseTimes;

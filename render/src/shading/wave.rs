@@ -3,6 +3,7 @@
 
 use super::closures::{ClosureTable, Lobe, LobeShape};
 use super::material::{MaterialShader, ShaderOutput};
+use super::material_faults::MaterialFaults;
 use super::phase_times::{PhaseClock, PhaseTimes};
 use super::point::{BatchPoints, QUAD, TexturePoint, Wave, WavePoint, is_in_quads};
 use crate::differential::QuadSeeds;
@@ -139,8 +140,7 @@ struct WaveOutput {
     ranges: Vec<Range<usize>>,
     /// Memory for walking closures.
     weights: Vec<[f32; 3]>,
-    /// Points that a limit stopped.
-    stopped: usize,
+    faults: MaterialFaults,
 }
 
 /// The limits of points: as many may wait as a wave has.
@@ -226,9 +226,9 @@ impl<'a> WaveShader<'a> {
         &self.output.lobes[self.output.ranges[point].clone()]
     }
 
-    /// How many points were stopped by a limit, in all waves.
-    pub fn stopped(&self) -> usize {
-        self.output.stopped
+    /// The faults of the points of all waves.
+    pub fn faults(&self) -> &MaterialFaults {
+        &self.output.faults
     }
 
     fn shade_batches<T: TextureAccess>(
@@ -273,9 +273,10 @@ impl<'a> WaveShader<'a> {
                         ShaderOutput::Colour(slot) => self.output.emit(point, batch.read(slot, at)),
                         ShaderOutput::Nothing => {}
                     },
-                    Outcome::Stopped => self.output.stopped += 1,
-                    Outcome::Pending => {}
+                    Outcome::Stopped => {}
+                    Outcome::Pending => continue,
                 }
+                self.output.faults.add(material, batch.faults(at));
             }
             // A point is parked with its quad.
             batch.park_all(&mut suspended)?;
@@ -329,7 +330,7 @@ impl<'a> WaveShader<'a> {
             let output = &mut self.output;
             parked.extend(output.settle(
                 self.table,
-                shader,
+                (material, shader),
                 at,
                 point,
                 VecDeque::new(),
@@ -387,7 +388,14 @@ impl<'a> WaveShader<'a> {
                 .map_or(outcome, |own| single.show(own));
             let (point, rest) = ((single, outcome), one.requests);
             let output = &mut self.output;
-            parked.extend(output.settle(self.table, shader, at, point, rest, textures)?);
+            parked.extend(output.settle(
+                self.table,
+                (material, shader),
+                at,
+                point,
+                rest,
+                textures,
+            )?);
         }
         if !has_gone_on && !parked.is_empty() {
             textures.wait();
@@ -429,7 +437,7 @@ impl WaveOutput {
     fn settle<T: TextureAccess>(
         &mut self,
         table: &ClosureTable,
-        shader: &MaterialShader,
+        (material, shader): (usize, &MaterialShader),
         at: usize,
         (single, outcome): (&mut Evaluator, Outcome),
         mut rest: VecDeque<(usize, T::Waiting)>,
@@ -446,11 +454,12 @@ impl WaveOutput {
                     requests: rest,
                 }));
             }
-            (Outcome::Stopped, _) => self.stopped += 1,
+            (Outcome::Stopped, _) => {}
             (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(slot)),
             (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(slot)),
             (_, ShaderOutput::Nothing) => {}
         }
+        self.faults.add(material, single.faults());
         Ok(None)
     }
 
