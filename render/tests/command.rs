@@ -238,6 +238,20 @@ fn converted_textures_draw_the_same() {
 }
 
 #[test]
+fn textures_are_converted_to_exr_alone() {
+    let folder = TempDir::new().expect("a folder");
+    let tiles = Path::new(SCENE).with_file_name("tiles.png");
+    for name in ["tiles.png", "tiles"] {
+        let out = folder.path().join(name);
+        let paths = [&tiles, &out].map(|path| path.to_str().expect("UTF-8"));
+        let output = run(&["texture", paths[0], "-o", paths[1]]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("does not end in .exr"), "{said}");
+        assert!(!output.status.success() && !out.exists());
+    }
+}
+
+#[test]
 fn wrong_options_of_scenes_have_a_place() {
     let folder = TempDir::new().expect("a folder");
     let [scene, out] = ["s.json", "x.png"].map(|name| folder.path().join(name));

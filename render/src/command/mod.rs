@@ -7,6 +7,7 @@ mod progress;
 
 pub(crate) use arguments::Arguments;
 
+use adumbra_image::ImageFormat;
 use adumbra_render::texture::{TiledOptions, convert_to_tiled};
 use arguments::{Subcommand, TextureArguments};
 use std::error::Error;
@@ -28,6 +29,10 @@ pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
 
 /// Converts an image to a tiled texture.
 fn convert(arguments: &TextureArguments) -> Fallible<()> {
+    if ImageFormat::from_path(&arguments.out) != Some(ImageFormat::Exr) {
+        let out = arguments.out.display();
+        return Err(format!("{out} does not end in .exr, which tiled textures are").into());
+    }
     let options = TiledOptions {
         wrap: arguments.wrap,
         format: arguments.format.into(),
