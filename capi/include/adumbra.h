@@ -699,8 +699,8 @@ typedef void (*AdumbraSampleMany)(void *user, const struct AdumbraSampleBatch *b
 /// before it.
 typedef void (*AdumbraTakeMessage)(void *user, size_t point, const char *text, size_t length);
 
-/// Gives a number other than 0 if the point is to be stopped. It is called every few milliseconds, or
-/// more often.
+/// Gives a number other than 0 if the point is to be stopped. It is called every few milliseconds,
+/// or more often.
 typedef uint32_t (*AdumbraIsCancelled)(void *user);
 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
@@ -1194,8 +1194,8 @@ AdumbraStatus adumbra_batch_evaluator_outcomes(const struct AdumbraBatchEvaluato
 /// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs for all
 /// points of the last evaluation. `scalar` is numbered as `adumbra_program_find` numbers the
 /// scalars of outputs. The points go to every `stride`th number of a plane of `capacity` numbers of
-/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled with
-/// `output_derivatives`.
+/// four bytes. The numbers between them stay. Derivatives are there if the program was compiled
+/// with `output_derivatives`.
 AdumbraStatus adumbra_batch_evaluator_copy(const struct AdumbraBatchEvaluator *evaluator,
                                            uint32_t part,
                                            size_t scalar,

@@ -310,8 +310,15 @@ impl<'a> TypeChecker<'a, '_> {
 
     pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
         let text = self.symbol_name(symbol).to_owned();
-        if let Some(help) =
-            foreign_type_fix(&text).or_else(|| foreign_keyword::foreign_opener_fix(&text))
+        let deduced = match &*text {
+            "let" => Some("a constant without a type needs a value: `let x = 1.0;`"),
+            "var" => Some("a variable without a type needs a value: `var x = 1.0;`"),
+            "auto" => Some("write `var`: `var x = 1.0;`"),
+            _ => None,
+        };
+        if let Some(help) = deduced
+            .or_else(|| foreign_type_fix(&text))
+            .or_else(|| foreign_keyword::foreign_opener_fix(&text))
         {
             self.unsupported_type(symbol, help, span);
             return TypeId::ERROR;

@@ -19,12 +19,18 @@ const OPERATORS: &[Word] = &[
 
 /// Words that begin a statement or an item.
 const OPENERS: &[Word] = &[
-    ("let", "a constant needs a value: `let x = 1.0;`"),
+    (
+        "let",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
     (
         "var",
-        "a variable without a type needs a value: `var x = 1.0;`",
+        "a declaration starts with its type: `float x = 1.0;`",
     ),
-    ("auto", "write `var`: `var x = 1.0;`"),
+    (
+        "auto",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
     (
         "val",
         "a declaration starts with its type: `const float x = 1.0;`",
