@@ -73,6 +73,11 @@ fn other_conditions_of_preprocessors_are_refused() {
             format!("#ifndef A\n#define B\n{function}{SHADER}\n#endif"),
             3,
         ),
+        // A name that begins with that one.
+        (
+            format!("#ifndef A\n#define A1\n{function}{SHADER}\n#endif"),
+            3,
+        ),
         // A value that the source may read.
         (
             format!("#ifndef A\n#define A 2.0\n{function}{SHADER}\n#endif"),

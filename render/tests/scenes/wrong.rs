@@ -336,6 +336,30 @@ fn wrong_gltf_files_are_reported_with_places() {
     }
 }
 
+/// A library that is named again is read once; there are bounds for others and for materials.
+#[test]
+fn libraries_of_obj_files_are_bounded() {
+    let files = Files::new();
+    let named =
+        |count: usize| -> String { (0..count).map(|at| format!("mtllib {at}.mtl\n")).collect() };
+    (0..=256).for_each(|at| files.write(&format!("{at}.mtl"), format!("newmtl m{at}\n")));
+    let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m0\nf 1 2 3\n";
+    files.write(
+        "t.obj",
+        format!("{}{triangle}", "mtllib 0.mtl\n".repeat(1_000)),
+    );
+    load(&files, "t.obj").expect("it is one library");
+    files.write("t.obj", format!("{}{triangle}", named(256)));
+    load(&files, "t.obj").expect("they are few enough");
+    files.write("t.obj", format!("{}{triangle}", named(257)));
+    let message = error(&files, "t.obj");
+    assert!(message.contains("more than 256 libraries"), "{message}");
+    files.write("many.mtl", "newmtl a\n".repeat((1 << 16) + 1));
+    files.write("t.obj", format!("mtllib many.mtl\n{triangle}"));
+    let message = error(&files, "t.obj");
+    assert!(message.contains("more than 65536 materials"), "{message}");
+}
+
 #[test]
 fn wrong_obj_files_are_reported_with_lines() {
     let files = Files::new();
