@@ -187,6 +187,11 @@ fn zero_terms_of_rules_are_linear() {
     };
     assert!(sets(MAX_ZERO_SETS));
     assert!(!sets(31), "the last call passes nothing but 0");
+    // A set counts once, however often it is passed.
+    let u = "float u(float z, float d, int n) { float r = z; for (int i = 0; i < n; i++) r = r * 2; return r + d; }";
+    let calls = vec!["u(0.0, x.d, n)"; MAX_LINEAR_SETS + 1].join(" + ");
+    let sum = gradient(u, &format!("return diffPair(x.p, {calls});"));
+    assert_eq!(sum, Ok(2.0 * (MAX_LINEAR_SETS + 1) as f32));
     // Around a cycle of calls nothing is known to be 0.
     assert!(gradient(functions, "return diffPair(x.p, deep(0.0, n) + x.d);").is_err());
 }

@@ -44,17 +44,22 @@ impl Differentiator<'_> {
         self.complete_reached(id)?;
         let graph = CallGraph::of(self.module, vec![id]);
         let summaries = summarise(self.module, &graph, &mut DependenceAnalysis(self.module));
-        let mut sets = FxHashMap::default();
-        while let Some((id, activity, mut given_zeros)) = open.pop() {
-            let set: &mut usize = sets.entry(id).or_default();
-            *set += 1;
-            if *set > MAX_ZERO_SETS {
-                given_zeros.fill(false);
-            }
-            let is_beyond = *set > MAX_LINEAR_SETS;
-            if !(self.linear).insert((id, activity.clone(), given_zeros.clone())) {
+        // By function: how many sets were checked.
+        let mut checked: FxHashMap<FuncId, usize> = FxHashMap::default();
+        while let Some(mut set) = open.pop() {
+            if self.linear.contains(&set) {
                 continue;
             }
+            let checked = checked.entry(set.0).or_default();
+            if *checked >= MAX_ZERO_SETS {
+                set.2.fill(false);
+            }
+            if !self.linear.insert(set.clone()) {
+                continue;
+            }
+            *checked += 1;
+            let is_beyond = *checked > MAX_LINEAR_SETS;
+            let (id, activity, given_zeros) = set;
             let function = self.function(id).clone();
             let not_linear = |span| Loss::NotLinear {
                 name: name.to_owned(),
