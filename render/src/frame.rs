@@ -90,12 +90,14 @@ pub fn draw_tiles<T: TextureAccess>(
             Err(panic) => std::panic::resume_unwind(panic),
         });
         let results: Vec<_> = results.collect();
-        let mut all = FrameReport::default();
-        for one in results {
-            let one = one?;
-            all.times = [all.times, one.times].into_iter().sum();
-            all.faults.merge(one.faults);
-        }
+        let reports: Vec<FrameReport> = results.into_iter().collect::<Result<_, _>>()?;
+        let mut all = FrameReport {
+            times: reports.iter().map(|report| report.times).sum(),
+            ..FrameReport::default()
+        };
+        reports
+            .into_iter()
+            .for_each(|report| all.faults.merge(report.faults));
         Ok(all)
     })
 }

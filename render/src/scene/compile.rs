@@ -231,13 +231,15 @@ fn set_path(instance: &mut Instance, path: &str, ty: &Type, value: &Value) -> Re
 
 /// The compiler's warnings about a material, as it would print them, if there are any.
 pub(super) fn compile_warning(file: &Path, item: &str, program: &Program) -> Option<String> {
+    if program.warnings().is_empty() {
+        return None;
+    }
     let report = Diagnostics {
         sources: program.sources()?.clone(),
         diagnostics: program.warnings().to_vec(),
     };
     let place = SceneError::item(file, item, "warnings of the compiler");
-    let report = report.to_string();
-    (!program.warnings().is_empty()).then(|| format!("{place}\n{}", report.trim_end()))
+    Some(format!("{place}\n{}", report.to_string().trim_end()))
 }
 
 /// What the compiler reports, at a place of a scene.
