@@ -34,8 +34,6 @@ pub(super) struct Build<'b, 'm> {
     pub(super) losses: Vec<LossEdge>,
     pub(super) shadows: Vec<(FlowNode, FlowNode, Span)>,
     pub(super) calls: Vec<CallNodes>,
-    /// The joints of the current call, by what leads to them.
-    joints: FxHashMap<(JointKind, Vec<FlowNode>), FlowNode>,
 }
 
 impl<'b, 'm> Build<'b, 'm> {
@@ -66,7 +64,6 @@ impl<'b, 'm> Build<'b, 'm> {
             losses: Vec::new(),
             shadows: Vec::new(),
             calls: Vec::new(),
-            joints: FxHashMap::default(),
         };
         let joins = Joins::new(function);
         function.for_each_region(|region| build.region(region, &joins));
@@ -209,9 +206,8 @@ impl<'b, 'm> Build<'b, 'm> {
         // Custom derivatives may lead from anywhere to anywhere.
         let all = has_rules.then(|| Summary::all(called).carried);
         let carried = all.as_ref().unwrap_or(&summary.carried);
-        self.joints.clear();
         // By set: the joints of what leads to a result by any way, floats and others, and by
-        // derivatives.
+        // derivatives. Results that depend on the same share them, so that the edges stay few.
         let (mut any_joints, mut carried_joints) = (FxHashMap::default(), FxHashMap::default());
         // What custom derivatives lose matters if any result does.
         let lost = self.node();
@@ -281,29 +277,23 @@ impl<'b, 'm> Build<'b, 'm> {
         self.nodes - 1
     }
 
-    /// A node that all of these lead to. Results of a call that depend on the same share it, so
-    /// that the edges stay few.
+    /// A node that all of these lead to.
     fn joint(&mut self, from: Vec<FlowNode>, kind: JointKind) -> Option<FlowNode> {
         if from.len() < 2 {
             return from.first().copied();
         }
-        let key = (kind, from);
-        if let Some(&joint) = self.joints.get(&key) {
-            return Some(joint);
-        }
         let joint = self.node();
-        let edges = key.1.iter().map(|&from| (from, joint));
+        let edges = from.into_iter().map(|from| (from, joint));
         match kind {
             JointKind::Carried => self.carried.extend(edges),
             JointKind::Beside => self.beside.extend(edges),
         }
-        self.joints.insert(key, joint);
         Some(joint)
     }
 }
 
 /// What leads to a joint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 enum JointKind {
     /// Derivatives.
     Carried,
