@@ -132,6 +132,13 @@ trait Stream {
     fn text(&mut self, text: &mut String) -> Done;
     /// Counts bytes of memory that are about to be taken, against the bound of reading.
     fn take(&mut self, bytes: usize) -> Done;
+    /// The same for a block of an allocator, unless it is empty.
+    fn take_block(&mut self, bytes: usize) -> Done {
+        match bytes {
+            0 => Ok(()),
+            _ => self.take(BLOCK_OVERHEAD + bytes),
+        }
+    }
     /// A list: its length, bounded by the bytes that there are, then its elements, each read into a
     /// copy of `blank`.
     fn list<T: Clone>(
@@ -247,7 +254,7 @@ impl Stream for Reader<'_> {
 
     fn text(&mut self, text: &mut String) -> Done {
         let len = self.len()?;
-        self.take(if len == 0 { 0 } else { BLOCK_OVERHEAD + len })?;
+        self.take_block(len)?;
         let (bytes, rest) = self.bytes.split_at(len);
         self.bytes = rest;
         *text = String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8")?;
@@ -548,7 +555,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
             }
             s.word(&mut len)?;
             let scalars = type_within(s, &mut element, depth)?;
-            s.take(BLOCK_OVERHEAD + ARC_OVERHEAD + size_of::<Type>())?;
+            s.take_block(ARC_OVERHEAD + size_of::<Type>())?;
             *ty = Type::Array(Arc::new(element), len);
             scalars * u64::from(len)
         }
@@ -567,7 +574,7 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
                 scalars += type_within(s, ty, depth)?;
                 Ok(())
             })?;
-            s.take(BLOCK_OVERHEAD + ARC_OVERHEAD + size_of::<StructType>())?;
+            s.take_block(ARC_OVERHEAD + size_of::<StructType>())?;
             *ty = Type::Struct(Arc::new(StructType { name, members }));
             scalars
         }
