@@ -11,6 +11,7 @@ use adumbra_frontend::Interner;
 use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
+use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{
     self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassObserver, PassOptions,
 };
@@ -58,6 +59,8 @@ pub struct Compiler {
     observes: bool,
     /// Whether functions are differentiable without a mark.
     all_marked: bool,
+    /// Whether results of textures have derivatives.
+    texture_slopes: bool,
 }
 
 /// Options of a compilation.
@@ -111,6 +114,7 @@ impl Compiler {
             arenas: ArenaPool::default(),
             observes: false,
             all_marked: false,
+            texture_slopes: false,
         }
     }
 
@@ -134,6 +138,39 @@ impl Compiler {
     /// ```
     pub fn with_all_marked(mut self) -> Compiler {
         self.all_marked = true;
+        self
+    }
+
+    /// The same compiler where results of textures have derivatives, for a host that answers with
+    /// [`Sampled::Sloped`](crate::Sampled::Sloped): ∂t/∂x = ∂t/∂u·∂u/∂x + ∂t/∂v·∂v/∂x, with the
+    /// level of detail held. Without, as by default, they count as 0. Derivatives by quads are
+    /// differences of neighbours, and need no slopes.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, TexelSlopes};
+    /// /// A texture of red u·v.
+    /// struct Saddle;
+    /// impl Host for Saddle {
+    ///     fn sample(&mut self, request: &SampleRequest) -> Sampled {
+    ///         let (u, v) = (request.u, request.v);
+    ///         let slopes = TexelSlopes { u: [v, 0.0, 0.0, 0.0], v: [u, 0.0, 0.0, 0.0] };
+    ///         Sampled::Sloped([u * v, 0.0, 0.0, 1.0], slopes)
+    ///     }
+    /// }
+    ///
+    /// let source = "texture2d saddle; shader s(out float red, out float slope) {
+    ///     red = texture2d_sample<saddle>(global_value<uvw>.xy).x; slope = ddx(red); }";
+    /// let compiler = Compiler::new(GlobalsLayout::hit()).texture_slopes(true);
+    /// let program = compiler.compile(&Sources::new("s.adu", source))?;
+    /// let mut globals = Globals::new(program.globals());
+    /// globals.set("uvw", [0.5, 0.25, 0.0], [2.0, 3.0, 0.0], [0.0; 3])?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&globals, &mut Saddle);
+    /// assert_eq!(evaluator.get::<f32>("slope")?, 0.25 * 2.0 + 0.5 * 3.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn texture_slopes(mut self, given: bool) -> Compiler {
+        self.texture_slopes = given;
         self
     }
 
@@ -180,7 +217,13 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 let entry = FunctionId(i as u32);
-                match lower_module(&checked.program, &interner, entry, &mut |_, _| {}) {
+                match lower_module(
+                    &checked.program,
+                    &interner,
+                    entry,
+                    self.slopes(),
+                    &mut |_, _| {},
+                ) {
                     Ok((module, _)) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
@@ -398,6 +441,15 @@ impl Compiler {
     fn expanded(&self, mut module: Module) -> Result<Module, Vec<Diagnostic>> {
         passes::expand(&mut module, &self.pass_options(), &mut |_, _| {})?;
         Ok(module)
+    }
+
+    fn slopes(&self) -> Slopes {
+        match self.options.derivatives {
+            // Neighbours differ in textures, too.
+            Derivatives::Quad(_) => Slopes::Omitted,
+            _ if self.texture_slopes => Slopes::Given,
+            _ => Slopes::Omitted,
+        }
     }
 
     fn pass_options(&self) -> PassOptions {

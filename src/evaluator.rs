@@ -11,7 +11,7 @@ use crate::stats::Stats;
 use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
+    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel,
 };
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::Corner;
@@ -259,12 +259,13 @@ impl Evaluator {
         }
     }
 
-    /// Resumes the suspended point. The answer is red, green, blue, alpha. All that follows has the
-    /// bits of an evaluation whose host answers at once.
+    /// Resumes the suspended point. The answer is red, green, blue, alpha, or a [`Texel`] that has
+    /// their slopes, too. All that follows has the bits of an evaluation whose host answers at once.
     ///
     /// # Panics
     /// If no point is suspended.
-    pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+    pub fn answer(&mut self, texel: impl Into<Texel>, host: &mut dyn Host) -> Outcome {
+        let texel = texel.into();
         match &mut self.machine {
             Machine::Point(machine) => machine.answer(texel, host),
             Machine::Batch(single) => single.answer(texel, host),
@@ -337,7 +338,7 @@ impl Evaluator {
     pub fn resume(
         &mut self,
         point: ParkedPoint,
-        texel: [f32; 4],
+        texel: impl Into<Texel>,
         host: &mut dyn Host,
     ) -> Result<Outcome, ResumeError> {
         point.unpark(&self.context, &mut self.machine)?;

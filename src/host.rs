@@ -48,6 +48,8 @@ pub use adumbra_ir::host::Host;
 /// ```
 pub use adumbra_ir::host::Limits;
 
-pub use adumbra_ir::host::{DEFAULT_STEPS, Fault, FaultKind, Faults, SampleRequest, Sampled};
+pub use adumbra_ir::host::{
+    DEFAULT_STEPS, Fault, FaultKind, Faults, SampleRequest, Sampled, Texel, TexelSlopes,
+};
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::module::{MessageId, TextureId};

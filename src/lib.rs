@@ -130,7 +130,7 @@ pub use glam;
 #[doc(inline)]
 pub use globals::{Globals, GlobalsLayout, ShaderGlobals};
 #[doc(inline)]
-pub use host::{Host, Limits, SampleRequest, Sampled};
+pub use host::{Host, Limits, SampleRequest, Sampled, Texel, TexelSlopes};
 /// The crate whose vectors and matrices are values, in the version that this one is built with.
 #[cfg(feature = "mint")]
 pub use mint;

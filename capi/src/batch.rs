@@ -24,6 +24,7 @@ use adumbra::{
     batch::{BatchEvaluator, SimdLevel, Tier},
 };
 use std::ffi::{CStr, c_char, c_void};
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 /// Evaluates an instance at hundreds of points at once, on one thread. Every point has, to the bit,
@@ -80,6 +81,7 @@ impl Inside {
             request,
             self.first + point,
             is_helper,
+            null_mut(),
         ))
     }
 }
@@ -505,13 +507,15 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
     })
 }
 
-/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha. `host`
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes` its slopes as
+/// in `AdumbraSampleRequest`, or NULL. `host`
 /// and `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
     evaluator: *mut AdumbraBatchEvaluator,
     point: usize,
     texel: *const f32,
+    slopes: *const f32,
     host: *const AdumbraHost,
     outcome: *mut AdumbraOutcome,
 ) -> AdumbraStatus {
@@ -520,7 +524,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
         let (evaluator, texel, outcome) = unsafe {
             (
                 borrow(arg!(evaluator))?,
-                read_texel(arg!(texel))?,
+                read_texel(arg!(texel), arg!(slopes))?,
                 borrow_optional_out(arg!(outcome))?,
             )
         };

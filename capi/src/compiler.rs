@@ -69,6 +69,9 @@ pub struct AdumbraCompilerOptions {
     pub shader: *const c_char,
     /// The closures that the host knows; NULL to let shaders make any.
     pub closures: *const AdumbraClosures,
+    /// 1 if results of textures have derivatives, for a host that answers with their slopes. Else
+    /// they count as 0.
+    pub texture_slopes: u32,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
@@ -127,10 +130,15 @@ pub unsafe extern "C" fn adumbra_compiler_new(
             let options = read_struct_or_default(arg!(options))?;
             let layout = borrow_optional(arg!(layout))?;
             let closures = borrow_optional(arg!(options->closures))?;
-            (to, layout, closures, compile_options(&options)?)
+            (to, layout, closures, options)
         };
+        let texture_slopes = flag(arg!(options->texture_slopes))?;
+        // SAFETY: the contract of the crate.
+        let options = unsafe { compile_options(&options)? };
         let layout = layout.map(AdumbraLayout::get).transpose()?;
-        let mut compiler = Compiler::new(layout.unwrap_or_default()).with_options(options);
+        let mut compiler = Compiler::new(layout.unwrap_or_default())
+            .with_options(options)
+            .texture_slopes(texture_slopes);
         if let Some(closures) = closures {
             compiler = compiler.with_closures(closures.get()?);
         }

@@ -24,6 +24,7 @@ use adumbra::{
     evaluator::{Engine, ResumeError},
 };
 use std::ffi::{c_char, c_void};
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 /// The engine of an evaluator. All engines give the same bits.
@@ -468,17 +469,19 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
         let inside = lock_or_busy(arg!(evaluator))?;
         let asked = inside.evaluator.request();
         let asked = asked.ok_or(AdumbraStatus::NotSuspended)?;
-        to.write(AdumbraSampleRequest::new(asked, 0, false));
+        to.write(AdumbraSampleRequest::new(asked, 0, false, null_mut()));
         Ok(())
     })
 }
 
-/// Resumes the suspended point: `texel` is red, green, blue, alpha. All that follows has the bits
+/// Resumes the suspended point: `texel` is red, green, blue, alpha, `slopes` its slopes as
+/// in `AdumbraSampleRequest`, or NULL. All that follows has the bits
 /// of an evaluation that was not suspended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_answer(
     evaluator: *mut AdumbraEvaluator,
     texel: *const f32,
+    slopes: *const f32,
     host: *const AdumbraHost,
     outcome: *mut AdumbraOutcome,
 ) -> AdumbraStatus {
@@ -487,7 +490,7 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
         let (evaluator, texel, outcome) = unsafe {
             (
                 borrow(arg!(evaluator))?,
-                read_texel(arg!(texel))?,
+                read_texel(arg!(texel), arg!(slopes))?,
                 borrow_optional_out(arg!(outcome))?,
             )
         };
@@ -528,6 +531,7 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
     evaluator: *mut AdumbraEvaluator,
     parked: *mut AdumbraParkedPoint,
     texel: *const f32,
+    slopes: *const f32,
     host: *const AdumbraHost,
     outcome: *mut AdumbraOutcome,
 ) -> AdumbraStatus {
@@ -538,7 +542,7 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
             (
                 evaluator,
                 parked,
-                read_texel(arg!(texel))?,
+                read_texel(arg!(texel), arg!(slopes))?,
                 borrow_optional_out(arg!(outcome))?,
             )
         };

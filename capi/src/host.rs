@@ -4,9 +4,11 @@ use crate::argument::Argument;
 use crate::guard::Result;
 use crate::pointer::read_slice;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
-use adumbra::{Host, Outcome, Program, SampleRequest, Sampled, host::MessageId};
+use adumbra::{
+    Host, Outcome, Program, SampleRequest, Sampled, Texel, TexelSlopes, host::MessageId,
+};
 use std::ffi::{c_char, c_void};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 /// How far a point came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub enum AdumbraAnswer {
     Ready = 0,
     /// Not yet: the point waits, and the request is not made again.
     Pending = 1,
+    /// The texel is there, and its slopes.
+    Sloped = 2,
 }
 
 /// A texture request: coordinates, and how both change towards the next pixel along x and y.
@@ -71,13 +75,25 @@ pub struct AdumbraSampleRequest {
     /// 1 if the point is evaluated for its neighbours alone; 0 in the request of an evaluator or a
     /// parked point.
     pub is_helper: u32,
+    /// Where the slopes of the texel go, if the program was compiled with `texture_slopes` and the
+    /// point needs them: ∂/∂u of red, green, blue, alpha, then ∂/∂v of each, per texture, with the
+    /// level held. A callback that writes them gives `ADUMBRA_ANSWER_SLOPED`. NULL if they are not
+    /// needed, and in the request of an evaluator or a parked point.
+    pub slopes: *mut f32,
+    /// 1 if the point needs slopes.
+    pub wants_slopes: u32,
 }
 
 // SAFETY: numbers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraSampleRequest {}
 
 impl AdumbraSampleRequest {
-    pub(crate) fn new(request: &SampleRequest, point: usize, is_helper: bool) -> Self {
+    pub(crate) fn new(
+        request: &SampleRequest,
+        point: usize,
+        is_helper: bool,
+        slopes: *mut f32,
+    ) -> Self {
         AdumbraSampleRequest {
             size: size_of::<AdumbraSampleRequest>() as u32,
             texture: request.texture.0,
@@ -91,6 +107,8 @@ impl AdumbraSampleRequest {
             level: request.level.unwrap_or(0.0),
             has_level: u32::from(request.level.is_some()),
             is_helper: u32::from(is_helper),
+            slopes,
+            wants_slopes: u32::from(request.slopes),
         }
     }
 }
@@ -122,9 +140,12 @@ pub struct AdumbraSampleBatch {
     pub dvdy: *const f32,
     /// The levels of detail that the shader asks for itself; NULL if it does not.
     pub level: *const f32,
+    /// Where the slopes of each texel go, eight without gaps, as in `AdumbraSampleRequest`; NULL if
+    /// they are not needed.
+    pub slopes: *mut f32,
 }
 
-/// Writes red, green, blue, alpha, and gives an `AdumbraAnswer`.
+/// Writes red, green, blue, alpha, and slopes where they are needed; gives an `AdumbraAnswer`.
 pub type AdumbraSample = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -186,6 +207,8 @@ pub(crate) struct RequestColumns {
     /// u, v, their four changes, and levels.
     fields: [Vec<f32>; 7],
     texels: Vec<[f32; 4]>,
+    /// Along u, then along v.
+    slopes: Vec<[[f32; 4]; 2]>,
     answers: Vec<u8>,
 }
 
@@ -206,7 +229,11 @@ impl RequestColumns {
             column.extend(of(field));
         }
         self.texels.clear();
-        self.texels.resize(requests.len(), [1.0; 4]);
+        self.texels.resize(requests.len(), WHITE);
+        self.slopes.clear();
+        if requests.iter().any(|request| request.slopes) {
+            self.slopes.resize(requests.len(), [[0.0; 4]; 2]);
+        }
         self.answers.clear();
         self.answers.resize(requests.len(), 0);
     }
@@ -239,24 +266,32 @@ impl<'a> Callbacks<'a> {
     }
 
     fn ask(&mut self, request: &SampleRequest, is_helper: bool) -> Sampled {
-        let mut texel = [1.0; 4];
-        let answer = self
-            .host
-            .sample
-            .map_or(AdumbraAnswer::Ready as u32, |sample| {
-                let request = AdumbraSampleRequest::new(request, self.point, is_helper);
-                // SAFETY: the caller's function, by its contract; request and texel live until it
-                // returns.
-                unsafe { sample(self.host.user, &raw const request, texel.as_mut_ptr()) }
-            });
-        sampled(answer, texel)
+        let Some(sample) = self.host.sample else {
+            return Texel::flat(WHITE).into();
+        };
+        let (mut texel, mut slopes) = (WHITE, [[0.0; 4]; 2]);
+        let place = match request.slopes {
+            true => slopes.as_flattened_mut().as_mut_ptr(),
+            false => null_mut(),
+        };
+        let request = AdumbraSampleRequest::new(request, self.point, is_helper, place);
+        // SAFETY: the caller's function, by its contract; request, texel and slopes live until it
+        // returns.
+        let answer = unsafe { sample(self.host.user, &raw const request, texel.as_mut_ptr()) };
+        sampled(answer, texel, slopes)
     }
 }
 
-fn sampled(answer: u32, texel: [f32; 4]) -> Sampled {
-    match answer == AdumbraAnswer::Ready as u32 {
-        true => Sampled::Ready(texel),
-        false => Sampled::Pending,
+/// What textures are without a callback.
+const WHITE: [f32; 4] = [1.0; 4];
+
+fn sampled(answer: u32, texel: [f32; 4], [u, v]: [[f32; 4]; 2]) -> Sampled {
+    const READY: u32 = AdumbraAnswer::Ready as u32;
+    const SLOPED: u32 = AdumbraAnswer::Sloped as u32;
+    match answer {
+        READY => Sampled::Ready(texel),
+        SLOPED => Sampled::Sloped(texel, TexelSlopes { u, v }),
+        _ => Sampled::Pending,
     }
 }
 
@@ -296,6 +331,10 @@ impl Host for Callbacks<'_> {
             dvdx,
             dvdy,
             level: if first.level.is_some() { level } else { null() },
+            slopes: match self.columns.slopes.as_mut_slice() {
+                [] => null_mut(),
+                slopes => slopes.as_flattened_mut().as_flattened_mut().as_mut_ptr(),
+            },
         };
         // SAFETY: the caller's function, by its contract; the columns are as long as the batch
         // says, and live until it returns.
@@ -305,8 +344,9 @@ impl Host for Callbacks<'_> {
             sample(self.host.user, &raw const batch, texels, answers);
         }
         let given = self.columns.texels.iter().zip(&self.columns.answers);
-        for (answer, (&texel, &given)) in answers.iter_mut().zip(given) {
-            *answer = sampled(given.into(), texel);
+        for (i, (answer, (&texel, &given))) in answers.iter_mut().zip(given).enumerate() {
+            let slopes = self.columns.slopes.get(i).copied().unwrap_or_default();
+            *answer = sampled(given.into(), texel, slopes);
         }
     }
 
@@ -335,12 +375,28 @@ impl Host for Callbacks<'_> {
     }
 }
 
-/// The texel that a caller brings for a point that waited.
+/// The texel that a caller brings for a point that waited, and its slopes unless they are NULL.
 ///
 /// # Safety
-/// As for [`read_slice`], of four numbers.
-pub(crate) unsafe fn read_texel(argument: Argument<*const f32>) -> Result<[f32; 4]> {
+/// As for [`read_slice`], of four numbers, and of eight.
+pub(crate) unsafe fn read_texel(
+    texel: Argument<*const f32>,
+    slopes: Argument<*const f32>,
+) -> Result<Texel> {
     // SAFETY: the caller promises four numbers there.
-    let values = unsafe { read_slice(argument, 4)? };
-    Ok(std::array::from_fn(|channel| values[channel]))
+    let numbers = four(unsafe { read_slice(texel, 4)? });
+    let slopes = match slopes.value.is_null() {
+        true => None,
+        false => {
+            // SAFETY: the caller promises eight numbers there.
+            let all = unsafe { read_slice(slopes, 8)? };
+            let (u, v) = (four(&all[..4]), four(&all[4..]));
+            Some(TexelSlopes { u, v })
+        }
+    };
+    Ok(Texel { numbers, slopes })
+}
+
+fn four(numbers: &[f32]) -> [f32; 4] {
+    std::array::from_fn(|channel| numbers[channel])
 }

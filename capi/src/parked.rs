@@ -7,6 +7,7 @@ use crate::pointer::{borrow, free_locked_handle, store_handle};
 use crate::sized_struct;
 use crate::status::AdumbraStatus;
 use adumbra::evaluator::{ParkError, ParkedPoint};
+use std::ptr::null_mut;
 use std::sync::Mutex;
 
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.
@@ -50,7 +51,7 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
         };
         let point = lock_or_busy(arg!(parked))?;
         let asked = point.as_ref().ok_or(AdumbraStatus::NotSuspended)?.request();
-        request.write(AdumbraSampleRequest::new(asked, 0, false));
+        request.write(AdumbraSampleRequest::new(asked, 0, false, null_mut()));
         Ok(())
     })
 }

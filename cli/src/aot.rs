@@ -34,6 +34,7 @@ pub fn aot(args: AotArgs) -> CliResult {
                 shader,
                 derivs: args.derivs,
                 is_evaluated: false,
+                texture_slopes: false,
                 format: OutputFormat::of(false),
                 compile: &args.compile,
             };

@@ -151,6 +151,7 @@ mod tests {
                 dvdx: 0.0,
                 dvdy: 0.0,
                 level: None,
+                slopes: false,
             };
             let Sampled::Ready([r, g, b, a]) = checker.sample(&request) else {
                 panic!("the checker is always there");

@@ -24,6 +24,7 @@ pub fn info(args: InfoArgs) -> CliResult {
         shader: args.shader.as_deref(),
         derivs: false,
         is_evaluated: false,
+        texture_slopes: false,
         format: OutputFormat::of(args.json),
         compile: &args.compile,
     };

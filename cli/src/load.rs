@@ -19,6 +19,8 @@ pub struct ProgramRequest<'a> {
     pub derivs: bool,
     /// Whether it is for a point with the globals as they are set.
     pub is_evaluated: bool,
+    /// Whether its host answers with slopes of textures.
+    pub texture_slopes: bool,
     /// Whether diagnostics are for programs.
     pub format: OutputFormat,
     pub compile: &'a CompileArgs,
@@ -60,7 +62,9 @@ pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, 
         true => setup.layout.clone(),
         false => setup.globals.layout().clone(),
     };
-    let compiler = Compiler::new(layout).with_options(options);
+    let compiler = Compiler::new(layout)
+        .with_options(options)
+        .texture_slopes(wanted.texture_slopes);
     let compiled = match wanted.group {
         true => input::read_group(wanted.file, &name, &text)
             .and_then(|group| compiler.compile_group(&group)),

@@ -41,6 +41,7 @@ pub fn run(args: RunArgs) -> CliResult {
         shader: args.shader.as_deref(),
         derivs: args.derivs,
         is_evaluated: true,
+        texture_slopes: false,
         format: OutputFormat::of(args.json),
         compile: &args.compile,
     };

@@ -89,7 +89,7 @@ impl ProgramMix {
         }
         if self.programs >= PROGRAMS_FOR_ALL_OPS {
             // The generator writes no derivatives of functions.
-            let wanted = |op: &&Op| !op.is_of_derivatives() && !UNRECORDED.contains(**op);
+            let wanted = |op: &&Op| !op.is_internal() && !UNRECORDED.contains(**op);
             let mut wanted = Op::ALL.iter().filter(wanted);
             if let Some(op) = wanted.find(|op| !self.ops.contains(op)) {
                 return Some(format!("no program has the op {}\n{self}", op.info().name));

@@ -116,6 +116,37 @@ impl MipPyramid {
         self.sample_level(at, mip_level(self.size(), dx, dy))
     }
 
+    /// The slopes of [`sample_level`](MipPyramid::sample_level): ∂/∂u, then ∂/∂v, of each number,
+    /// per width and height of the image. At the centre of a texel, where they jump, they are those
+    /// of the right and lower side.
+    pub fn slopes(&self, at: [f32; 2], level: f32) -> [[f32; 4]; 2] {
+        if !at.iter().all(|x| x.is_finite()) {
+            return [[0.0; 4]; 2];
+        }
+        let (finer, between) = self.between_levels(level);
+        let near = bilinear_slopes(&self.levels[finer], at, self.wrap);
+        let slopes = match between > 0.0 {
+            true => {
+                let far = bilinear_slopes(&self.levels[finer + 1], at, self.wrap);
+                let mixed = |axis: usize, i: usize| {
+                    near[axis][i] + (far[axis][i] - near[axis][i]) * between
+                };
+                [0, 1].map(|axis| [0, 1, 2, 3].map(|i| mixed(axis, i)))
+            }
+            false => near,
+        };
+        slopes.map(|axis| axis.map(|slope| slope as f32))
+    }
+
+    /// The finer of the two levels around a level, and the weight of the other.
+    fn between_levels(&self, level: f32) -> (usize, f64) {
+        let last = self.levels.len() - 1;
+        // NaN is the finest.
+        let level = f64::from(level.max(0.0)).min(last as f64);
+        let finer = level as usize;
+        (finer, level - finer as f64)
+    }
+
     /// The colour at a position of that level: between four texels, and between two levels. A
     /// position that is not finite is black, without alpha; a level that is no number is the
     /// finest.
@@ -123,11 +154,7 @@ impl MipPyramid {
         if !at.iter().all(|x| x.is_finite()) {
             return [0.0; 4];
         }
-        let last = self.levels.len() - 1;
-        // NaN is the finest.
-        let level = f64::from(level.max(0.0)).min(last as f64);
-        let finer = level as usize;
-        let between = level - finer as f64;
+        let (finer, between) = self.between_levels(level);
         let read = |level: usize| bilinear(&self.levels[level], at, self.wrap);
         let near = read(finer);
         match between > 0.0 {
@@ -139,22 +166,47 @@ impl MipPyramid {
 
 /// Interpolates the four texels around a position.
 fn bilinear(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> [f32; 4] {
+    let (rows, [x, y]) = around(image, at, wrap);
+    let [above, below] = rows.map(|[left, right]| mix(left, right, x));
+    mix(above, below, y)
+}
+
+/// The slopes of [`bilinear`] along both axes.
+fn bilinear_slopes(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> [[f64; 4]; 2] {
+    let ([above, below], [x, y]) = around(image, at, wrap);
+    let of = |axis: usize, i: usize| {
+        let [[a, b], [c, d]] = [above, below].map(|row| row.map(|texel| f64::from(texel[i])));
+        // A neighbour without weight may be infinite.
+        let mixed = |near: f64, far: f64, weight: f64| match weight == 0.0 {
+            true => near,
+            false => near + (far - near) * weight,
+        };
+        match axis {
+            0 => mixed(b - a, d - c, y) * f64::from(image.size().width()),
+            _ => mixed(c - a, d - b, x) * f64::from(image.size().height()),
+        }
+    };
+    [0, 1].map(|axis| [0, 1, 2, 3].map(|i| of(axis, i)))
+}
+
+/// The four texels around a position, left and right of both rows, and its place between them.
+fn around(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> ([[[f32; 4]; 2]; 2], [f64; 2]) {
     let (width, height) = (image.size().width(), image.size().height());
     let axis = |wrap: Wrap, coordinate: f32, side: u32| {
         let texel = wrap.in_texels(coordinate.into(), side) - 0.5;
         let before = texel.floor();
         let index = |i: i64| wrap.texel(i, side);
         let between = texel - before;
-        (index(before as i64), index(before as i64 + 1), between)
+        ([index(before as i64), index(before as i64 + 1)], between)
     };
-    let (left, right, x) = axis(wrap[0], at[0], width);
-    let (above, below, y) = axis(wrap[1], at[1], height);
+    let (columns, x) = axis(wrap[0], at[0], width);
+    let (rows, y) = axis(wrap[1], at[1], height);
     let texel = |row: Option<u32>, column: Option<u32>| match (row, column) {
         (Some(row), Some(column)) => image.pixels()[(row * width + column) as usize],
         _ => [0.0; 4],
     };
-    let row = |row: Option<u32>| mix(texel(row, left), texel(row, right), x);
-    mix(row(above), row(below), y)
+    let texels = rows.map(|row| columns.map(|column| texel(row, column)));
+    (texels, [x, y])
 }
 
 fn mix(a: [f32; 4], b: [f32; 4], t: f64) -> [f32; 4] {

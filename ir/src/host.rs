@@ -163,6 +163,8 @@ pub enum FaultKind {
     /// A loop of a function that is differentiated backward had more iterations than its
     /// `[MaxIters]` says. The gradient is right.
     TooManyIterations,
+    /// The host gave no slopes of a texel whose derivatives are needed, which count as 0.
+    NoSlopes,
     /// More than [`Limits::steps`]: the point was stopped.
     StepBudget,
     /// More than [`Limits::call_depth`]: the point was stopped.
@@ -201,6 +203,7 @@ impl FaultKind {
                 | FaultKind::DivisionByZero
                 | FaultKind::NegativeArraySize
                 | FaultKind::TooManyIterations
+                | FaultKind::NoSlopes
         )
     }
 
@@ -216,6 +219,9 @@ impl FaultKind {
             }
             FaultKind::TooManyIterations => {
                 "the gradient is right; write a greater number, or remove `[MaxIters]`"
+            }
+            FaultKind::NoSlopes => {
+                "let the host answer with `Sampled::Sloped`, or compile without `texture_slopes`"
             }
             FaultKind::StepBudget => {
                 "let the loop or recursion end, or allow more steps (`--steps`, `Limits::steps`)"
@@ -245,6 +251,7 @@ impl FaultKind {
             FaultKind::DivisionByZero => Code::DivisionByZero,
             FaultKind::NegativeArraySize => Code::NegativeArraySize,
             FaultKind::TooManyIterations => Code::TooManyIterations,
+            FaultKind::NoSlopes => Code::NoSlopes,
             FaultKind::StepBudget => Code::StepBudget,
             FaultKind::CallDepth => Code::CallDepth,
             FaultKind::ArraySize => Code::ArraySize,
@@ -350,6 +357,71 @@ pub struct SampleRequest<F = f32> {
     /// The explicit level of detail, 0 the finest, each further one half as wide; the partials are
     /// 0 then.
     pub level: Option<F>,
+    /// Whether the point needs the slopes of the texel. If not, they are not read.
+    pub slopes: bool,
+}
+
+/// The change of the four numbers of a texel along each coordinate of its texture, while the level
+/// of detail is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TexelSlopes {
+    /// ∂/∂u of red, green, blue, alpha.
+    pub u: [f32; 4],
+    /// ∂/∂v of red, green, blue, alpha.
+    pub v: [f32; 4],
+}
+
+/// The numbers that a request asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Texel {
+    /// Red, green, blue, alpha.
+    pub numbers: [f32; 4],
+    /// Their slopes, if the host gives them. If not, they count as 0, with a fault where the point
+    /// needs them.
+    pub slopes: Option<TexelSlopes>,
+}
+
+impl Texel {
+    /// Numbers that are the same all around.
+    pub const fn flat(numbers: [f32; 4]) -> Texel {
+        let slopes = TexelSlopes {
+            u: [0.0; 4],
+            v: [0.0; 4],
+        };
+        Texel {
+            numbers,
+            slopes: Some(slopes),
+        }
+    }
+
+    /// The words of a sample's results, with slopes or without.
+    pub fn words(&self) -> impl Iterator<Item = u32> {
+        let TexelSlopes { u, v } = self.slopes.unwrap_or_default();
+        [self.numbers, u, v].into_iter().flatten().map(f32::to_bits)
+    }
+
+    /// Whether a request needs slopes that are not there.
+    pub fn lacks_slopes(&self, wanted: bool) -> bool {
+        wanted && self.slopes.is_none()
+    }
+}
+
+impl From<([f32; 4], TexelSlopes)> for Texel {
+    fn from((numbers, slopes): ([f32; 4], TexelSlopes)) -> Texel {
+        Texel {
+            numbers,
+            slopes: Some(slopes),
+        }
+    }
+}
+
+impl From<[f32; 4]> for Texel {
+    fn from(numbers: [f32; 4]) -> Texel {
+        Texel {
+            numbers,
+            slopes: None,
+        }
+    }
 }
 
 /// The host's answer to a request.
@@ -357,9 +429,32 @@ pub struct SampleRequest<F = f32> {
 pub enum Sampled {
     /// Red, green, blue, alpha.
     Ready([f32; 4]),
+    /// Red, green, blue, alpha, and their slopes.
+    Sloped([f32; 4], TexelSlopes),
     /// Not yet. The point waits at this sample and keeps its state. The host resumes it with the
     /// answer when it is available, or drops it. The request is not repeated.
     Pending,
+}
+
+impl From<Texel> for Sampled {
+    fn from(texel: Texel) -> Sampled {
+        match texel.slopes {
+            Some(slopes) => Sampled::Sloped(texel.numbers, slopes),
+            None => Sampled::Ready(texel.numbers),
+        }
+    }
+}
+
+impl Sampled {
+    /// The texel, unless it is still to come.
+    pub const fn texel(self) -> Option<Texel> {
+        let (numbers, slopes) = match self {
+            Sampled::Ready(numbers) => (numbers, None),
+            Sampled::Sloped(numbers, slopes) => (numbers, Some(slopes)),
+            Sampled::Pending => return None,
+        };
+        Some(Texel { numbers, slopes })
+    }
 }
 
 /// The host's callbacks during an evaluation. The engines own no pixels and no clock.

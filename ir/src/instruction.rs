@@ -56,8 +56,9 @@ pub enum InstKind {
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
     Store(ArrayId),
     /// `u, v, operands of the level of detail → red, green, blue, alpha`: requests a texture. The
-    /// results have no shadows.
-    Sample(TextureId, MipSelection),
+    /// results have no shadows. With slopes there are eight more: those of the four along u, then
+    /// along v.
+    Sample(TextureId, MipSelection, Slopes),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
     /// `closure, closure → closure`.
@@ -122,6 +123,25 @@ impl MipSelection {
             MipSelection::Shadows => 2,
             MipSelection::Gradients => 6,
             MipSelection::Level => 3,
+        }
+    }
+}
+
+/// Whether a sample has the slopes of its four numbers for results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slopes {
+    /// It has the four numbers alone.
+    Omitted,
+    /// It has their slopes along u and along v, too.
+    Given,
+}
+
+impl Slopes {
+    /// The number of results of a sample.
+    pub const fn result_count(self) -> usize {
+        match self {
+            Slopes::Omitted => 4,
+            Slopes::Given => 12,
         }
     }
 }
@@ -343,6 +363,7 @@ const FLOATS2: Types = Types::Are(&[F32; 2]);
 const FLOATS3: Types = Types::Are(&[F32; 3]);
 const FLOATS4: Types = Types::Are(&[F32; 4]);
 const FLOATS6: Types = Types::Are(&[F32; 6]);
+const FLOATS12: Types = Types::Are(&[F32; 12]);
 const CLOSURE: Types = Types::Are(&[Closure]);
 
 instructions! {
@@ -367,12 +388,18 @@ instructions! {
     "store" = Store(array), [Written(array)], " _[1], *",
         IndexAndElement(*array) => NONE, Never, WritesArray;
 
-    "sample" = Sample(texture, MipSelection::Shadows),
+    "sample" = Sample(texture, MipSelection::Shadows, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS2 => FLOATS4, Never, CallsHost;
-    "sample_gradients" = Sample(texture, MipSelection::Gradients),
+    "sample_gradients" = Sample(texture, MipSelection::Gradients, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS6 => FLOATS4, Never, CallsHost;
-    "sample_level" = Sample(texture, MipSelection::Level),
+    "sample_level" = Sample(texture, MipSelection::Level, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS3 => FLOATS4, Never, CallsHost;
+    "sample_sloped" = Sample(texture, MipSelection::Shadows, Slopes::Given),
+        [Texture(texture)], " _(*)", FLOATS2 => FLOATS12, Never, CallsHost;
+    "sample_gradients_sloped" = Sample(texture, MipSelection::Gradients, Slopes::Given),
+        [Texture(texture)], " _(*)", FLOATS6 => FLOATS12, Never, CallsHost;
+    "sample_level_sloped" = Sample(texture, MipSelection::Level, Slopes::Given),
+        [Texture(texture)], " _(*)", FLOATS3 => FLOATS12, Never, CallsHost;
     "message" = Message(message), [Message(message)], " _(*)",
         OfMessage(*message) => NONE, Never, CallsHost;
 

@@ -14,7 +14,7 @@
 pub use crate::derivative::{
     Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
 };
-pub use crate::instruction::{InstKind, MipSelection};
+pub use crate::instruction::{InstKind, MipSelection, Slopes};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;

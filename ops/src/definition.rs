@@ -74,6 +74,8 @@ pub enum OpClass {
     Kink,
     /// The value jumps; the derivative is that of the smooth segments.
     Jump,
+    /// The derivative is what operands say, not that of the value.
+    Given,
     /// Has no derivative: its result is not a float, or floats are not its operands.
     Discrete,
 }

@@ -1,9 +1,10 @@
-//! Ops that interpolate between two values.
+//! Ops that interpolate between two values, and the one that stands for what was interpolated
+//! elsewhere.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
 use crate::field::{Field, FloatField, call};
 use crate::selection::Saturate;
-use Partial::{Flat, Of, Singular};
+use Partial::{Flat, Of, One, Singular, Zero};
 
 /// Linear interpolation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,5 +88,40 @@ impl OpDef<3> for SmoothStep {
 
     fn smooth_segment([from, to, x]: [f64; 3]) -> i64 {
         Saturate::smooth_segment([(x - from) / (to - from)])
+    }
+}
+
+/// t, which has slope s along x: a number that was computed elsewhere, as that of a texture, with
+/// the derivative that came with it.
+///
+/// As an op it has the rules of any other for shadows, tangents and cotangents. So lineage, demand
+/// and both modes pass through textures without knowing of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sloped;
+
+impl OpDef<3> for Sloped {
+    const INFO: OpInfo = OpInfo {
+        name: "sloped",
+        usage: "sloped",
+        doc: "t, a number from elsewhere, which has slope s along x. Textures with slopes have it; sources cannot write it.",
+        derivative: "t′ + s·x′",
+        class: OpClass::Given,
+        operands: &[OperandKind::Float; 3],
+        test_intervals: &[between(-100.0, 100.0); 3],
+        ..OpInfo::SMOOTH
+    };
+
+    fn spec([t, _, _]: [f64; 3]) -> f64 {
+        t
+    }
+
+    #[inline(always)]
+    fn value<L: FloatField>([t, _, _]: [L; 3]) -> L {
+        t
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([_, s, _]: [F; 3], _: F) -> [Partial<F>; 3] {
+        [One, Zero, Of(s)]
     }
 }

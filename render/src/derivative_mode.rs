@@ -44,7 +44,8 @@ pub enum DerivativeMode {
 /// - `mix`, `smoothstep`, `clamp`, `saturate`: Mix, Map Range, Clamp, and ramps and curves, which
 ///   are made of such;
 /// - exponentials, logarithms, inverse and hyperbolic functions, `rsqrt`, `cbrt`: the scalar Math
-///   node.
+///   node;
+/// - results of textures: Image Texture.
 ///
 /// Vector Math has sums, products, quotients, powers, minima, remainders, lengths, sine, cosine and
 /// tangent, so these ops carry. They do so too where a Math or Vector Rotate node, which carries
@@ -53,6 +54,7 @@ pub enum DerivativeMode {
 /// place: the sphere and tube projections inside image nodes carry their inverse tangents, which
 /// are ops of their own here. Cycles itself was not run.
 pub const CYCLES_DROPPED: OpSet = OpSet::of(&[
+    Op::Sloped,
     Op::Perlin1,
     Op::Perlin2,
     Op::Perlin3,

@@ -3,7 +3,7 @@
 
 use crate::shading::{LookupClock, TextureAccess, TexturePoint};
 use crate::texture::host::{TextureHost, WaitingLookup};
-use adumbra::{Host, SampleRequest, Sampled};
+use adumbra::{Host, SampleRequest, Sampled, Texel};
 use adumbra_image::NO_LEVEL;
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ impl TextureAccess for SceneTextures {
             .collect()
     }
 
-    fn answer(&mut self, (waiting, point): &mut Self::Waiting) -> Option<[f32; 4]> {
+    fn answer(&mut self, (waiting, point): &mut Self::Waiting) -> Option<Texel> {
         let colour = self.clock.lookup(|| self.host.answer(waiting));
         if colour.is_some() {
             self.points.clear();

@@ -72,6 +72,7 @@ fn is_drawn(path: &Path) -> bool {
         },
         level: Some((index % 8) as f32),
         random: 0.5,
+        slopes: false,
     });
     let requests: Vec<TextureRequest> = requests.collect();
     let report = replay(&cache, &requests, &LookupSettings::default(), 1);

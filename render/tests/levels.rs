@@ -148,7 +148,7 @@ impl TextureAccess for Notes {
         Vec::new()
     }
 
-    fn answer(&mut self, (): &mut ()) -> Option<[f32; 4]> {
+    fn answer(&mut self, (): &mut ()) -> Option<adumbra::Texel> {
         None
     }
 

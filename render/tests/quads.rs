@@ -45,7 +45,7 @@ impl TextureAccess for Steps {
         Vec::new()
     }
 
-    fn answer(&mut self, (): &mut ()) -> Option<[f32; 4]> {
+    fn answer(&mut self, (): &mut ()) -> Option<adumbra::Texel> {
         None
     }
 

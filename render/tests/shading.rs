@@ -80,11 +80,11 @@ impl TextureAccess for Texture {
         std::mem::take(&mut self.waiting)
     }
 
-    fn answer(&mut self, (request, times): &mut Self::Waiting) -> Option<[f32; 4]> {
+    fn answer(&mut self, (request, times): &mut Self::Waiting) -> Option<adumbra::Texel> {
         *times = times.saturating_sub(1);
         (*times == 0).then(|| {
             self.open[0] -= 1;
-            Texture::colour(request)
+            Texture::colour(request).into()
         })
     }
 

@@ -19,7 +19,7 @@ use crate::tier::tier_up::TierUpState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, OutputValue};
 use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::Type;
-use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_vm::native::{self, NativeBackend};
 use adumbra_vm::words::{as_uninit_words_mut, as_words_mut};
 use adumbra_vm::{BatchMachine, BatchOptions, FloatEnvironment, GlobalSource, Outcome};
@@ -572,12 +572,17 @@ impl BatchEvaluator {
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
-    /// Resumes a suspended point, alone or with its quad. The answer is red, green, blue, alpha.
-    /// All that follows has the bits of an evaluation whose host answers at once.
+    /// Resumes a suspended point, alone or with its quad. The answer is red, green, blue, alpha,
+    /// or a [`Texel`] that has their slopes, too. All that follows has the bits of an evaluation whose host answers at once.
     ///
     /// # Panics
     /// If the point is not suspended.
-    pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+    pub fn answer(
+        &mut self,
+        point: usize,
+        texel: impl Into<Texel>,
+        host: &mut dyn Host,
+    ) -> Outcome {
         self.machine.answer(point, texel, host)
     }
 

@@ -10,6 +10,7 @@ use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
 use adumbra_frontend::lower::Observation;
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
+use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{self, KeptRecord, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
@@ -51,9 +52,10 @@ pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
+    slopes: Slopes,
     watch: &mut PassObserver,
 ) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
-    differentiated(lower(program, interner, entry)?, watch)
+    differentiated(lower(program, interner, entry, slopes)?, watch)
 }
 
 /// The module with the bodies of derivatives of functions, and what those keep. Those by quads
@@ -98,14 +100,17 @@ impl Compiler {
             Ok(entry) => outputs(&checked.program, *entry),
             Err(_) => Vec::new(),
         };
-        let program = &checked.program;
+        let (program, slopes) = (&checked.program, self.slopes());
         let lowered = entry.and_then(|entry| match self.observes {
             true => {
                 let (module, observations) =
-                    lower_observed(program, &interner, entry, self.has_shadows())?;
+                    lower_observed(program, &interner, entry, slopes, self.has_shadows())?;
                 Ok((differentiated(module, watch)?, observations))
             }
-            false => Ok((lower_module(program, &interner, entry, watch)?, Vec::new())),
+            false => {
+                let lowered = lower_module(program, &interner, entry, slopes, watch)?;
+                Ok((lowered, Vec::new()))
+            }
         });
         phases.lower = clock.lap();
         phases.total = clock.total();

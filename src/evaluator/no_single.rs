@@ -4,7 +4,7 @@
 use super::EngineError;
 use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use crate::program::Instance;
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{Outcome, Parked};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl SinglePointBatch {
         match *self {}
     }
 
-    pub(super) fn answer(&mut self, _: [f32; 4], _: &mut dyn Host) -> Outcome {
+    pub(super) fn answer(&mut self, _: Texel, _: &mut dyn Host) -> Outcome {
         match *self {}
     }
 

@@ -9,7 +9,7 @@ use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use super::reference::ReferenceMachine;
 use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, canonical_float};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel, canonical_float};
 use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
@@ -104,7 +104,7 @@ impl QuadMachine {
     pub(super) fn answer(
         &mut self,
         program: &Program,
-        texel: [f32; 4],
+        texel: Texel,
         host: &mut dyn Host,
     ) -> Outcome {
         let mut points = self.points.iter();

@@ -3,7 +3,7 @@
 
 use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, canonical_float, read_shadow};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, Texel, canonical_float, read_shadow};
 use adumbra_ir::{Direction, Module, Scalar};
 use adumbra_vm::{FloatEnvironment, Outcome};
 
@@ -54,7 +54,7 @@ impl ReferenceMachine {
     pub(super) fn answer(
         &mut self,
         program: &Program,
-        texel: [f32; 4],
+        texel: Texel,
         host: &mut dyn Host,
     ) -> Outcome {
         self.go_on(program, |waiting, module| {

@@ -5,7 +5,7 @@ use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, GlobalSource, Outcome, Parked};
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl SinglePointBatch {
         asking.next()
     }
 
-    pub(super) fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+    pub(super) fn answer(&mut self, texel: Texel, host: &mut dyn Host) -> Outcome {
         let (point, _) = self.asking().expect("no point is suspended");
         self.machine.answer(point, texel, host);
         self.show(self.shown)

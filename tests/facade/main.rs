@@ -27,6 +27,7 @@ mod smoke;
 mod stdlib;
 mod suspension;
 mod switches;
+mod texture_slopes;
 mod threads;
 mod tidy;
 mod tiers;

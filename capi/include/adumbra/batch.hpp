@@ -140,6 +140,11 @@ class BatchEvaluator {
             return adumbra_batch_evaluator_evaluate(get(), globals.get(), first, points, helpers, c);
         });
     }
+    AdumbraOutcome answered(std::size_t point, const Texel &texel, const float *slopes, Host *host)
+    {
+        return detail::HostBridge::outcome(
+            host, [&](auto... to) { return adumbra_batch_evaluator_answer(get(), point, texel.data(), slopes, to...); });
+    }
 
 public:
     /// A batch evaluator of an instance as it is now.
@@ -274,8 +279,12 @@ public:
     /// Resumes a suspended point, alone or with its quad.
     AdumbraOutcome answer(std::size_t point, const Texel &texel, Host *host = nullptr)
     {
-        return detail::HostBridge::outcome(
-            host, [&](auto... to) { return adumbra_batch_evaluator_answer(get(), point, texel.data(), to...); });
+        return answered(point, texel, nullptr, host);
+    }
+    /// The same with the texel's slopes.
+    AdumbraOutcome answer(std::size_t point, const Texel &texel, const TexelSlopes &slopes, Host *host = nullptr)
+    {
+        return answered(point, texel, slopes.data(), host);
     }
     /// Moves a suspended point out of the evaluator. It resumes in any Evaluator of the same
     /// instance and limits, with the engine ADUMBRA_ENGINE_POINT.

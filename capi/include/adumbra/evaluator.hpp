@@ -72,6 +72,21 @@ class Evaluator {
     detail::LayoutCheck layout_check_;
     mutable std::vector<AdumbraLeaf> leaves_;
 
+    AdumbraOutcome answered(const Texel &texel, const float *slopes, Host *host)
+    {
+        return detail::HostBridge::outcome(
+            host, [&](auto... to) { return adumbra_evaluator_answer(get(), texel.data(), slopes, to...); });
+    }
+    AdumbraOutcome resumed(ParkedPoint &parked, const Texel &texel, const float *slopes, Host *host)
+    {
+        return detail::HostBridge::outcome(host, [&](auto... to) {
+            AdumbraStatus status = adumbra_evaluator_resume(get(), parked.get(), texel.data(), slopes, to...);
+            if (status == ADUMBRA_STATUS_OK)
+                static_cast<void>(parked.release());
+            return status;
+        });
+    }
+
 public:
     /// An evaluator of an instance as it is now.
     explicit Evaluator(const Instance &instance, const EvaluatorOptions &options = {}) : program_(instance.program())
@@ -203,10 +218,11 @@ public:
     }
     /// Resumes the point that is suspended here. What follows has the bits of an evaluation that
     /// was not suspended.
-    AdumbraOutcome answer(const Texel &texel, Host *host = nullptr)
+    AdumbraOutcome answer(const Texel &texel, Host *host = nullptr) { return answered(texel, nullptr, host); }
+    /// The same with the texel's slopes.
+    AdumbraOutcome answer(const Texel &texel, const TexelSlopes &slopes, Host *host = nullptr)
     {
-        return detail::HostBridge::outcome(host,
-                                     [&](auto... to) { return adumbra_evaluator_answer(get(), texel.data(), to...); });
+        return answered(texel, slopes.data(), host);
     }
     /// Moves the suspended point out of the evaluator, which is then free for other points.
     ParkedPoint park()
@@ -219,12 +235,12 @@ public:
     /// up, unless an Error says why not; then it stays parked.
     AdumbraOutcome resume(ParkedPoint &parked, const Texel &texel, Host *host = nullptr)
     {
-        return detail::HostBridge::outcome(host, [&](auto... to) {
-            AdumbraStatus status = adumbra_evaluator_resume(get(), parked.get(), texel.data(), to...);
-            if (status == ADUMBRA_STATUS_OK)
-                static_cast<void>(parked.release());
-            return status;
-        });
+        return resumed(parked, texel, nullptr, host);
+    }
+    /// The same with the texel's slopes.
+    AdumbraOutcome resume(ParkedPoint &parked, const Texel &texel, const TexelSlopes &slopes, Host *host = nullptr)
+    {
+        return resumed(parked, texel, slopes.data(), host);
     }
     /// Bytes that the evaluator takes beside its program.
     std::size_t memory() const

@@ -19,6 +19,17 @@ namespace adumbra {
 /// pixel.
 using SampleRequest = AdumbraSampleRequest;
 
+/// The slopes of a texel: how red, green, blue and alpha change along u and along v, per texture,
+/// with the level held.
+struct TexelSlopes {
+    /// Along u.
+    Texel u{};
+    /// Along v.
+    Texel v{};
+    /// The eight numbers.
+    const float *data() const noexcept { return reinterpret_cast<const float *>(this); }
+};
+
 /// The requests that many points make at one call of the shader, and memory for the answers. It
 /// lives for the call.
 class SampleBatch {
@@ -54,6 +65,15 @@ public:
     Span<const float> level() const noexcept { return {c_->level, c_->level ? size() : 0}; }
     /// Memory for the texels, which are white before.
     Span<Texel> texels() const noexcept { return {texels_, size()}; }
+    /// Memory for the slopes of the texels, which are zero before; empty unless the points need
+    /// them. Say by give_slopes which were set.
+    Span<TexelSlopes> slopes() const noexcept
+    {
+        static_assert(sizeof(TexelSlopes) == 8 * sizeof(float));
+        return {reinterpret_cast<TexelSlopes *>(c_->slopes), c_->slopes ? size() : 0};
+    }
+    /// Says that the slopes of a texel are set.
+    void give_slopes(std::size_t at) const noexcept { answers_[at] = ADUMBRA_ANSWER_SLOPED; }
     /// Suspends a point until its texel is there.
     void wait(std::size_t at) const noexcept { answers_[at] = ADUMBRA_ANSWER_PENDING; }
     /// The request of one of the points.
@@ -71,6 +91,7 @@ public:
         request.dvdy = c_->dvdy[at];
         request.level = c_->level ? c_->level[at] : 0.0f;
         request.has_level = c_->level != nullptr;
+        request.wants_slopes = c_->slopes != nullptr;
         return request;
     }
 };
@@ -90,12 +111,30 @@ public:
         static_cast<void>(texel);
         return true;
     }
-    /// Answers the requests of many points of a batch at once; unless you override it, by sample.
+    /// Answers one request of a program that was compiled with texture_slopes, where the point
+    /// needs slopes: sets those of the texel, too, and gives ADUMBRA_ANSWER_SLOPED. Unless you
+    /// override it, by sample; then they count as 0, with a fault.
+    virtual AdumbraAnswer sample_sloped(const SampleRequest &request, Texel &texel, TexelSlopes &slopes)
+    {
+        static_cast<void>(slopes);
+        return sample(request, texel) ? ADUMBRA_ANSWER_READY : ADUMBRA_ANSWER_PENDING;
+    }
+    /// Answers the requests of many points of a batch at once; unless you override it, by sample
+    /// and sample_sloped.
     virtual void sample_many(const SampleBatch &batch)
     {
-        for (std::size_t i = 0; i < batch.size(); i++)
-            if (!sample(batch[i], batch.texels()[i]))
+        for (std::size_t i = 0; i < batch.size(); i++) {
+            if (batch.slopes().size() == 0) {
+                if (!sample(batch[i], batch.texels()[i]))
+                    batch.wait(i);
+                continue;
+            }
+            AdumbraAnswer answer = sample_sloped(batch[i], batch.texels()[i], batch.slopes()[i]);
+            if (answer == ADUMBRA_ANSWER_SLOPED)
+                batch.give_slopes(i);
+            else if (answer == ADUMBRA_ANSWER_PENDING)
                 batch.wait(i);
+        }
     }
     /// Takes a message that a point gives with printf.
     virtual void message(std::size_t point, std::string_view text)
@@ -148,13 +187,19 @@ class HostBridge {
     }
     static std::uint32_t sample(void *user, const AdumbraSampleRequest *request, float *texel)
     {
-        bool is_ready = true;
+        AdumbraAnswer answer = ADUMBRA_ANSWER_READY;
         ask(user, [&](Host &host) {
-            Texel answer = {1.0f, 1.0f, 1.0f, 1.0f};
-            is_ready = host.sample(*request, answer);
-            std::memcpy(texel, answer.data(), sizeof answer);
+            Texel colour = {1.0f, 1.0f, 1.0f, 1.0f};
+            TexelSlopes slopes;
+            if (request->slopes)
+                answer = host.sample_sloped(*request, colour, slopes);
+            else if (!host.sample(*request, colour))
+                answer = ADUMBRA_ANSWER_PENDING;
+            std::memcpy(texel, colour.data(), sizeof colour);
+            if (answer == ADUMBRA_ANSWER_SLOPED)
+                std::memcpy(request->slopes, &slopes, sizeof slopes);
         });
-        return is_ready ? ADUMBRA_ANSWER_READY : ADUMBRA_ANSWER_PENDING;
+        return answer;
     }
     static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texels, std::uint8_t *answers)
     {

@@ -206,6 +206,9 @@ struct CompilerOptions {
     bool output_derivatives = false;
     /// Whether each function has one body, for all its callers.
     bool merge_demand = false;
+    /// Whether results of textures have derivatives, for a host that answers with their slopes
+    /// (Host::sample_sloped). Else they count as 0.
+    bool texture_slopes = false;
     /// The name of the shader, if sources have several; else empty.
     std::string shader{};
     /// The closures that the host knows; none to let shaders make any.
@@ -234,6 +237,7 @@ public:
         c.at_divergence = options.at_divergence;
         c.output_derivatives = options.output_derivatives;
         c.merge_demand = options.merge_demand;
+        c.texture_slopes = options.texture_slopes;
         c.shader = options.shader.empty() ? nullptr : static_cast<const char *>(shader);
         c.closures = options.closures ? options.closures->get() : nullptr;
         handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_compiler_new(layout.get(), &c, to); });

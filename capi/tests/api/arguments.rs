@@ -183,6 +183,7 @@ fn wrong_element_field_and_plane_are_named() {
         9,
         [0.0; 4].as_ptr(),
         null(),
+        null(),
         null_mut()
     ));
     let said = "`point` is 9, and the number of points of the last evaluation is 9";

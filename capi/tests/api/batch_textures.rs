@@ -146,6 +146,7 @@ fn batch_texture_requests_resume_late() {
                         point,
                         answer.as_ptr(),
                         null(),
+                        null(),
                         &raw mut outcome
                     ));
                     assert_eq!(outcome, AdumbraOutcome::Finished);
@@ -156,6 +157,7 @@ fn batch_texture_requests_resume_late() {
                     single,
                     parked,
                     answer.as_ptr(),
+                    null(),
                     null(),
                     null_mut()
                 ));

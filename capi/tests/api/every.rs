@@ -233,9 +233,9 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_evaluator_leaves(h, n, a, c, o);
         adumbra_evaluator_closure_render(h, n, n, a, c, o);
         adumbra_evaluator_request(h, h);
-        adumbra_evaluator_answer(h, h, o, o);
+        adumbra_evaluator_answer(h, h, o, o, o);
         adumbra_evaluator_park(h, h);
-        adumbra_evaluator_resume(h, h, h, o, o);
+        adumbra_evaluator_resume(h, h, h, o, o, o);
         adumbra_evaluator_memory(h, h);
         adumbra_parked_point_request(h, h);
         adumbra_batch_globals_new(h, h);
@@ -258,7 +258,7 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_batch_evaluator_closure_render(h, n, n, n, a, c, o);
         adumbra_batch_evaluator_suspended(h, a, c, o);
         adumbra_batch_evaluator_request(h, n, h);
-        adumbra_batch_evaluator_answer(h, n, h, o, o);
+        adumbra_batch_evaluator_answer(h, n, h, o, o, o);
         adumbra_batch_evaluator_park(h, n, h);
         adumbra_batch_evaluator_memory(h, h);
     }

@@ -210,6 +210,7 @@ fn incomplete_quads_are_refused() {
             point,
             [1.0; 4].as_ptr(),
             null(),
+            null(),
             &raw mut outcome
         ));
     }

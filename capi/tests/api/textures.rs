@@ -169,6 +169,7 @@ fn parked_point_resumes_by_own_engine() {
             evaluator,
             waiting,
             texel.as_ptr(),
+            null(),
             &raw const host,
             null_mut()
         ))
@@ -207,6 +208,7 @@ fn points_suspend_in_evaluator_and_parked() {
     let none = call!(adumbra_evaluator_answer(
         evaluators[0],
         [0.0; 4].as_ptr(),
+        null(),
         host,
         null_mut()
     ));
@@ -224,6 +226,7 @@ fn points_suspend_in_evaluator_and_parked() {
         ok!(adumbra_evaluator_answer(
             evaluators[0],
             texel.as_ptr(),
+            null(),
             host,
             &raw mut outcome
         ));
@@ -249,6 +252,7 @@ fn points_suspend_in_evaluator_and_parked() {
             evaluators[1],
             waiting,
             texel.as_ptr(),
+            null(),
             host,
             &raw mut outcome
         ));
@@ -279,6 +283,7 @@ fn points_suspend_in_evaluator_and_parked() {
         evaluators[0],
         waiting,
         [0.0; 4].as_ptr(),
+        null(),
         host,
         null_mut()
     ));
@@ -292,6 +297,7 @@ fn points_suspend_in_evaluator_and_parked() {
         narrow,
         waiting,
         [0.0; 4].as_ptr(),
+        null(),
         host,
         null_mut()
     ));

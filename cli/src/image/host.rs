@@ -50,11 +50,11 @@ impl Host for TileHost<'_> {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let level = &mut self.levels[self.point];
         *level = level.max(self.textures.level(request));
-        Sampled::Ready(self.textures.sample(request))
+        self.textures.sample(request).into()
     }
 
     fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
-        Sampled::Ready(self.textures.sample(request))
+        self.textures.sample(request).into()
     }
 
     fn at_point(&mut self, point: usize) {

@@ -147,6 +147,7 @@ impl ImageSetup {
             shader: args.shader.as_deref(),
             derivs,
             is_evaluated: true,
+            texture_slopes: true,
             format: OutputFormat::of(args.json),
             compile: &compile,
         };

@@ -5,7 +5,7 @@ use crate::checkerboard;
 use crate::error::{CliError, CliResult};
 use crate::files::FileLoader;
 use crate::report::{OutputFormat, report_diagnostics};
-use adumbra::{Program, SampleRequest, Sources};
+use adumbra::{Program, SampleRequest, Sources, Texel, TexelSlopes};
 use adumbra_image::{ImageSize, MipPyramid, TextureSettings, mip_level, read_image_as};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,16 +71,24 @@ impl Textures {
         Ok(Textures(textures))
     }
 
-    /// The colour that answers a request.
-    pub fn sample(&self, request: &SampleRequest) -> [f32; 4] {
+    /// The texel that answers a request.
+    pub fn sample(&self, request: &SampleRequest) -> Texel {
         let at = [request.u, request.v];
-        match (&self.0[request.texture.index()], request.level) {
-            (None, _) => checkerboard::checkerboard_colour(request.u.into(), request.v.into()),
-            (Some(pyramid), Some(level)) => pyramid.sample_level(at, level),
-            (Some(pyramid), None) => {
-                let (dx, dy) = steps(request);
-                pyramid.sample(at, dx, dy)
-            }
+        let Some(pyramid) = &self.0[request.texture.index()] else {
+            let [u, v] = at.map(f64::from);
+            return Texel::flat(checkerboard::checkerboard_colour(u, v));
+        };
+        let level = request.level.unwrap_or_else(|| {
+            let (dx, dy) = steps(request);
+            mip_level(pyramid.size(), dx, dy)
+        });
+        let slopes = request.slopes.then(|| {
+            let [u, v] = pyramid.slopes(at, level);
+            TexelSlopes { u, v }
+        });
+        Texel {
+            numbers: pyramid.sample_level(at, level),
+            slopes,
         }
     }
 

@@ -397,7 +397,7 @@ mod tests {
         let operators = [Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Div];
         for &op in Op::ALL {
             let info = op.info();
-            if info.is_differentiable() && !op.is_of_derivatives() && !operators.contains(&op) {
+            if info.is_differentiable() && !op.is_internal() && !operators.contains(&op) {
                 assert!(find_builtin(info.name).is_some(), "{}", info.name);
             }
         }

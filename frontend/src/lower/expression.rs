@@ -6,7 +6,7 @@ use super::ssa::LeafValue;
 use crate::check::conversion_ops;
 use crate::check::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId};
-use adumbra_ir::module::{ArrayId, GlobalId, InstKind, ValueId};
+use adumbra_ir::module::{ArrayId, GlobalId, InstKind, MipSelection, Slopes, TextureId, ValueId};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
@@ -153,9 +153,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     coordinates.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
                 self.observe(ObservedEvent::Sampling, [], span);
-                let kind = InstKind::Sample(self.shared.texture(texture), detail);
-                let results = self.builder.inst(kind, coordinates, [Scalar::F32; 4], span);
-                let mut results = results.iter().map(LeafValue::from);
+                let texture = self.shared.texture(texture);
+                let numbers = self.sample(texture, detail, coordinates, span);
+                let mut results = numbers.into_iter().map(LeafValue::from);
                 match expr.ty {
                     TypeId::FLOAT => results.next_back().into_iter().collect(),
                     _ => results.take(3).collect(),
@@ -199,6 +199,33 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 last
             }
         }
+    }
+
+    /// The four numbers of a sample. With slopes, each has derivatives by those of the coordinates.
+    fn sample(
+        &mut self,
+        texture: TextureId,
+        detail: MipSelection,
+        coordinates: SmallVec<[ValueId; 6]>,
+        span: Span,
+    ) -> [ValueId; 4] {
+        let slopes = self.shared.slopes;
+        let [u, v] = [coordinates[0], coordinates[1]];
+        let kind = InstKind::Sample(texture, detail, slopes);
+        let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
+        let results = self.builder.inst(kind, coordinates, types, span);
+        let result = |number: usize| ValueId(results.first.0 + number as u32);
+        std::array::from_fn(|channel| match slopes {
+            Slopes::Omitted => result(channel),
+            Slopes::Given => {
+                let [along_u, along_v] = [result(channel + 4), result(channel + 8)];
+                let mut sloped = |number: ValueId, slope: ValueId, along: ValueId| {
+                    self.builder.op(Op::Sloped, &[number, slope, along], span)
+                };
+                let number = sloped(result(channel), along_u, u);
+                sloped(number, along_v, v)
+            }
+        })
     }
 
     fn convert(&mut self, value: ValueId, from: TypeId, to: TypeId, span: Span) -> ValueId {

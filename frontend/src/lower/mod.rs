@@ -27,7 +27,7 @@ use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{
     ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input, MessageId, Module, NameId,
-    Output, ResourceId, Texture, TextureId,
+    Output, ResourceId, Slopes, Texture, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic, Span};
 use derivative::RecipeKey;
@@ -40,7 +40,7 @@ pub use observe::{
 use std::collections::HashMap;
 
 /// Lowers the entry and the functions that it reaches. No diagnostic of the program may be an
-/// error.
+/// error. Where slopes are given, results of textures have derivatives by them.
 ///
 /// # Errors
 /// [`Code::TooManyElements`] where a function needs more array elements than the IR allows,
@@ -49,8 +49,9 @@ pub fn lower(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
+    slopes: Slopes,
 ) -> Result<Module, Diagnostic> {
-    Ok(lower_with(program, interner, entry, None)?.0)
+    Ok(lower_with(program, interner, entry, slopes, None)?.0)
 }
 
 /// Lowers like [`lower`], with messages for the debugger: what each variable becomes, and which way
@@ -64,9 +65,11 @@ pub fn lower_observed(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
+    slopes: Slopes,
     with_shadows: bool,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    lower_with(program, interner, entry, Some(Observer::new(with_shadows)))
+    let observer = Observer::new(with_shadows);
+    lower_with(program, interner, entry, slopes, Some(observer))
 }
 
 /// Where a function of a module comes from.
@@ -99,7 +102,7 @@ pub(crate) fn lower_functions(
     interner: &Interner,
     functions: impl IntoIterator<Item = FunctionId>,
 ) -> Result<LoweredFunctions, Diagnostic> {
-    let mut lowering = ModuleLowering::new(program, interner, None);
+    let mut lowering = ModuleLowering::new(program, interner, Slopes::Omitted, None);
     lowering.has_entry = false;
     lowering.has_derivatives = true;
     for function in functions {
@@ -122,9 +125,10 @@ fn lower_with(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
+    slopes: Slopes,
     watch: Option<Observer>,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    let mut lowering = ModuleLowering::new(program, interner, watch);
+    let mut lowering = ModuleLowering::new(program, interner, slopes, watch);
     lowering.reach(entry);
     lowering.work_off()?;
     let function = &program.functions[entry.0 as usize];
@@ -182,6 +186,8 @@ enum Work {
 struct ModuleLowering<'p, 'a> {
     program: &'p TypedProgram<'a>,
     interner: &'p Interner,
+    /// Whether samples have slopes.
+    slopes: Slopes,
     module: Module,
     /// The number of each function that is reached.
     reached: Vec<Option<FuncId>>,
@@ -213,11 +219,13 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
     fn new(
         program: &'p TypedProgram<'a>,
         interner: &'p Interner,
+        slopes: Slopes,
         watch: Option<Observer>,
     ) -> ModuleLowering<'p, 'a> {
         ModuleLowering {
             program,
             interner,
+            slopes,
             module: Module::default(),
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),

@@ -93,7 +93,7 @@ fn checked<T>(
 /// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
-        let lowered = shader.map(|shader| lower(program, interner, shader));
+        let lowered = shader.map(|shader| lower(program, interner, shader, Slopes::Omitted));
         lowered.transpose()
     })?;
     if let Some(module) = &module {
@@ -193,7 +193,8 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         return Err(checked.diagnostics);
     }
     let (id, given) = checked.entry.expect("an entry was asked for");
-    let module = lower(&checked.program, &interner, id).map_err(|diagnostic| vec![diagnostic])?;
+    let module = lower(&checked.program, &interner, id, Slopes::Omitted)
+        .map_err(|diagnostic| vec![diagnostic])?;
     verified(&module);
     let options = EvalOptions {
         shadows: ShadowMode::Full,

@@ -96,7 +96,7 @@ fn line(observation: &Observation, args: &[u32]) -> String {
 fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>) {
     let lowered = checked(text, |program, interner, shader| {
         let shader = shader.expect("a shader");
-        lower_observed(program, interner, shader, with_shadows)
+        lower_observed(program, interner, shader, Slopes::Omitted, with_shadows)
     });
     let (lowered, _) = lowered.unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     lowered

@@ -75,7 +75,7 @@ impl Host for Recorders {
 
     fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
         let texel = self.points[self.at].texel(request);
-        self.in_time(Sampled::Ready(texel))
+        self.in_time(texel.into())
     }
 
     fn at_point(&mut self, point: usize) {

@@ -58,16 +58,20 @@ pub fn layout() -> GlobalsLayout {
         .expect("the globals have different names and allowed types")
 }
 
-/// The compiler that generated programs are compiled by.
+/// The compiler that generated programs are compiled by. Textures have slopes; what the bits of
+/// programs without are, the record says.
 pub fn compiler(mode: &CompileMode) -> Compiler {
-    Compiler::new(layout()).with_options(Options {
+    let options = Options {
         shader: None,
         derivatives: mode.options.derivatives,
         at_divergence: AtDivergence::Refuse,
         merge_demand: mode.options.merge_demand,
         output_derivatives: mode.options.output_shadows,
         dropped_derivatives: mode.options.dropped,
-    })
+    };
+    Compiler::new(layout())
+        .with_options(options)
+        .texture_slopes(true)
 }
 
 impl EngineChain {

@@ -195,7 +195,7 @@ impl Host for OfOne {
     }
 
     fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
-        Sampled::Ready(self.0.texel(request))
+        self.0.texel(request).into()
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

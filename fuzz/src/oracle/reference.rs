@@ -4,7 +4,7 @@ use super::observation::{ObservedMessage, ObservedRun};
 use crate::generate::Point;
 use adumbra_ir::Module;
 use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, EvalValue, Number};
-use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled};
+use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled, Texel, TexelSlopes};
 use adumbra_ir::module::MessageId;
 
 /// Steps that a generated program may take. It means to take far fewer.
@@ -18,8 +18,8 @@ pub fn limits() -> Limits {
     }
 }
 
-/// Textures whose colour depends on where they are asked, never on the partials. Every request and
-/// message is kept.
+/// Textures whose colour and slopes depend on where they are asked, never on the partials. Every
+/// request and message is kept.
 #[derive(Clone, Debug, Default)]
 pub struct TextureRecorder {
     /// The requests, in the order in which they came.
@@ -30,21 +30,30 @@ pub struct TextureRecorder {
 
 impl TextureRecorder {
     /// The answer to a request.
-    pub fn texel(&self, request: &SampleRequest) -> [f32; 4] {
+    pub fn texel(&self, request: &SampleRequest) -> Texel {
         // A difference in the last bit of a coordinate makes another colour.
         let mut mixed =
             request.texture.0 ^ request.u.to_bits().rotate_left(7) ^ request.v.to_bits();
-        std::array::from_fn(|_| {
-            mixed = mixed.wrapping_mul(0x9E37_79B1) ^ (mixed >> 15);
-            (mixed >> 8) as f32 / (1 << 24) as f32
-        })
+        let mut four = || {
+            std::array::from_fn(|_| {
+                mixed = mixed.wrapping_mul(0x9E37_79B1) ^ (mixed >> 15);
+                (mixed >> 8) as f32 / (1 << 24) as f32
+            })
+        };
+        Texel {
+            numbers: four(),
+            slopes: request.slopes.then(|| TexelSlopes {
+                u: four(),
+                v: four(),
+            }),
+        }
     }
 }
 
 impl Host for TextureRecorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
-        Sampled::Ready(self.texel(request))
+        self.texel(request).into()
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
@@ -53,7 +62,7 @@ impl Host for TextureRecorder {
     }
 }
 
-/// Textures of one colour each, since a sample has no derivative. Every request is kept.
+/// Textures of one colour each, whose slopes are 0 in differences, too. Every request is kept.
 #[derive(Clone, Debug)]
 pub struct Plain<F> {
     /// The requests, in the order in which they came.
@@ -72,7 +81,7 @@ impl<F: Number> Host<F> for Plain<F> {
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
         self.requests.push(*request);
         let shade = (request.texture.0 % 4) as f32 / 8.0;
-        Sampled::Ready([0.125 + shade, 0.5, 0.75 - shade, 0.375])
+        Texel::flat([0.125 + shade, 0.5, 0.75 - shade, 0.375]).into()
     }
 }
 

@@ -12,6 +12,7 @@ use adumbra::{
     Evaluator, Globals, Host, Instance, Limits, Outcome, Program, SampleRequest, Sampled,
     evaluator::{Engine, ParkedPoint},
 };
+use adumbra_ir::host::Texel;
 use adumbra_ir::module::MessageId;
 use std::sync::Arc;
 
@@ -21,20 +22,26 @@ struct Hesitant {
     textures: TextureRecorder,
     /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
     waits: u64,
-    answer: [f32; 4],
+    answer: Option<Texel>,
+}
+
+impl Hesitant {
+    /// The answer that was kept back.
+    fn answer(&mut self) -> Texel {
+        self.answer.take().expect("the point waits for one")
+    }
 }
 
 impl Host for Hesitant {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let waits = self.waits & 1 == 1;
         self.waits = self.waits.rotate_right(1);
-        match self.textures.sample(request) {
-            Sampled::Ready(answer) if waits => {
-                self.answer = answer;
-                Sampled::Pending
-            }
-            sampled => sampled,
+        let sampled = self.textures.sample(request);
+        if !waits {
+            return sampled;
         }
+        self.answer = sampled.texel();
+        Sampled::Pending
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
@@ -89,12 +96,12 @@ pub fn observe_suspended(
         let outcome = match job.parked.take() {
             None => evaluator.evaluate(&job.globals, &mut job.host),
             Some(parked) => evaluator
-                .resume(parked, job.host.answer, &mut job.host)
+                .resume(parked, job.host.answer(), &mut job.host)
                 .map_err(|error| error.to_string())?,
         };
         let in_place = lot & 0x100 == 0;
         let outcome = match outcome {
-            Outcome::Pending if in_place => evaluator.answer(job.host.answer, &mut job.host),
+            Outcome::Pending if in_place => evaluator.answer(job.host.answer(), &mut job.host),
             outcome => outcome,
         };
         match outcome {

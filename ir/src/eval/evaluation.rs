@@ -8,11 +8,11 @@ use super::suspended::{EvalFrame, EvalState, RegionCursor};
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number};
 use crate::calls::SavedSteps;
 use crate::entry_steps::EntrySteps;
-use crate::host::{FaultKind, Host, WORDS_PER_STEP, canonical_float, move_steps};
+use crate::host::{FaultKind, Host, Texel, WORDS_PER_STEP, canonical_float, move_steps};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
-use crate::types::{Direction, Lanes, Scalar};
+use crate::types::{Direction, Lanes};
 use smallvec::{SmallVec, smallvec};
 
 /// Operands or results of an instruction: mostly few values.
@@ -87,14 +87,15 @@ impl<'a, F: Number> Evaluation<'a, F> {
     }
 
     /// Resumes at the sample at which the point waits.
-    pub(super) fn resume(mut self, texel: [f32; 4]) -> RegionExit<F> {
+    pub(super) fn resume(mut self, texel: Texel) -> RegionExit<F> {
         let inst = self.inst();
         assert!(
             matches!(inst.kind, InstKind::Sample(..)),
             "the module is not the one that the evaluation began with"
         );
         let args = self.read(&inst.args);
-        self.give(inst, &args, answered(texel));
+        let results = self.answered(inst, texel);
+        self.give(inst, &args, results);
         self.go_on(Ok(()))
     }
 
@@ -431,14 +432,6 @@ impl<'a, F: Number> Evaluation<'a, F> {
         let elements = self.masked_array(array, elements);
         self.frame().arrays[to.index()] = elements;
     }
-}
-
-/// The results of a sample that was answered.
-fn answered<F: Number>(texel: [f32; 4]) -> Values<F> {
-    texel
-        .iter()
-        .map(|c| EvalValue::from_bits(Scalar::F32, c.to_bits()))
-        .collect()
 }
 
 fn masked<F: Number>(mut value: EvalValue<F>, lanes: Lanes) -> EvalValue<F> {

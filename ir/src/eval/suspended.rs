@@ -5,7 +5,7 @@ use super::evaluation::{Evaluation, RegionExit};
 use super::nan_origin::NanOrigins;
 use super::tapes::Tapes;
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ExecutionCounts, Number};
-use crate::host::{ClosureArena, Faults, Host, SampleRequest};
+use crate::host::{ClosureArena, Faults, Host, SampleRequest, Texel};
 use crate::module::{FuncId, Module, RegionId};
 use crate::quad::{Lockstep, QuadPause};
 
@@ -164,14 +164,19 @@ impl<F: Number> SuspendedPoint<F> {
         &self.state.faults
     }
 
-    /// Resumes with the host's answer: red, green, blue, alpha. The rest is as if the host had
+    /// Resumes with the host's answer. The rest is as if the host had
     /// answered at once.
     ///
     /// # Panics
     /// If the module is not the one that the evaluation began with, or it is not the host that the
     /// point waits for.
-    pub fn resume(self, module: &Module, texel: [f32; 4], host: &mut dyn Host<F>) -> Progress<F> {
-        self.go_on(module, host, |machine| machine.resume(texel))
+    pub fn resume(
+        self,
+        module: &Module,
+        texel: impl Into<Texel>,
+        host: &mut dyn Host<F>,
+    ) -> Progress<F> {
+        self.go_on(module, host, |machine| machine.resume(texel.into()))
     }
 
     /// Resumes with a difference that the caller has computed from the points of the quad.

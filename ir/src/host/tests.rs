@@ -119,6 +119,7 @@ fn exactly_the_surviving_faults_are_warnings() {
         FaultKind::DivisionByZero,
         FaultKind::NegativeArraySize,
         FaultKind::TooManyIterations,
+        FaultKind::NoSlopes,
         FaultKind::StepBudget,
         FaultKind::CallDepth,
         FaultKind::ArraySize,

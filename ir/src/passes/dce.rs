@@ -1,7 +1,7 @@
 //! Dead code elimination (DCE), and renumbering.
 //!
 //! Assumes a function that the verifier accepts. Guarantees: every value left is used, but for
-//! parameters of the function, and results of calls and samples. Calls and loops stay, since their
+//! parameters of the function, results of calls, and the four numbers of samples. Calls and loops stay, since their
 //! entries and iterations are counted; so do `If`s and `Block`s around them, and what takes steps
 //! for the words that it moves. Stores to an array
 //! that is never read are removed, unless their index could fault. Parameters of loops that feed
@@ -371,6 +371,7 @@ impl Sweep<'_> {
             _ => {}
         });
         self.copied.rename(inst);
+        self.drop_unused_slopes(inst);
         let all = inst.kind.regions().next().is_none();
         let mut results = Results::NONE;
         for old in inst.results.iter().filter(|r| all || self.used[r.index()]) {
@@ -381,6 +382,18 @@ impl Sweep<'_> {
             results.count += 1;
         }
         inst.results = results;
+    }
+
+    /// Removes the slopes of a sample if none is used.
+    fn drop_unused_slopes(&self, inst: &mut Inst) {
+        if let InstKind::Sample(_, _, slopes @ Slopes::Given) = &mut inst.kind {
+            let numbers = Slopes::Omitted.result_count();
+            let mut given = inst.results.iter().skip(numbers);
+            if !given.any(|slope| self.used[slope.index()]) {
+                *slopes = Slopes::Omitted;
+                inst.results.count = numbers as u32;
+            }
+        }
     }
 
     /// Removes operands for unused results and parameters.

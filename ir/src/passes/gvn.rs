@@ -17,7 +17,8 @@
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::module::{
-    Args, Function, Inst, InstKind, MipSelection, RegionId, Results, TextureId, Value, ValueId,
+    Args, Function, Inst, InstKind, MipSelection, RegionId, Results, Slopes, TextureId, Value,
+    ValueId,
 };
 use adumbra_ops::{MAX_OPERANDS, Op};
 use rustc_hash::FxHashMap;
@@ -126,7 +127,7 @@ struct Gvn<'f> {
 }
 
 /// Samples with equal keys are equal requests.
-type SampleKey = (TextureId, MipSelection, Args);
+type SampleKey = (TextureId, MipSelection, Slopes, Args);
 
 impl Gvn<'_> {
     fn region(&mut self, id: RegionId) {
@@ -141,8 +142,9 @@ impl Gvn<'_> {
             out.extend(self.recognise(&mut inst));
             let is_new = match (Key::of(&inst, self.function), &inst.kind) {
                 (Some(key), _) => self.is_new(key, inst.results.first),
-                (None, &InstKind::Sample(texture, detail)) => {
-                    self.is_new_sample((texture, detail, inst.args.clone()), inst.results)
+                (None, &InstKind::Sample(texture, detail, slopes)) => {
+                    let key = (texture, detail, slopes, inst.args.clone());
+                    self.is_new_sample(key, inst.results)
                 }
                 (None, _) => true,
             };

@@ -2,10 +2,12 @@
 //!
 //! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the
 //! lanes of its node; each call names the variant made for it; a `Shadow` of a value without that
-//! lane is the constant 0. Demand found a reader for each lane. If source and target of a value
+//! lane is the constant 0; what slopes along something without the demanded lanes is replaced by
+//! what has them of its own. Demand found a reader for each lane. If source and target of a value
 //! differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
 
 use super::pass_times::{PassClock, PassPhase};
+use super::replacement::{Replacements, pass_on_name};
 use super::shadow_flow::{FlowOptions, FlowSlot, array_node, inner_out};
 use super::specialise::{self, MAX_VARIANTS, Plan};
 use super::summary::ShadowSummaries;
@@ -13,9 +15,10 @@ use super::{Derivatives, PassOptions, quad};
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
+use adumbra_ops::Op;
 
 /// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns
-/// how many `Shadow`s became 0.
+/// how many `Shadow`s became 0, and values have no slope.
 pub(super) fn lanes(
     module: &mut Module,
     options: &PassOptions,
@@ -76,7 +79,7 @@ pub(super) fn reads_shadows(module: &Module) -> bool {
     regions.flat_map(|r| &r.insts).any(|inst| {
         matches!(
             inst.kind,
-            InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows)
+            InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows, _)
         )
     })
 }
@@ -170,6 +173,7 @@ fn write(
     }
 
     let mut zeroed = 0;
+    let mut flat = Vec::new();
     let mut order = Vec::with_capacity(function.regions.len());
     function.for_each_region(|region| order.push(region));
     for region in order {
@@ -181,9 +185,30 @@ fn write(
                     inst.args.clear();
                     zeroed += 1;
                 }
+                InstKind::Op(Op::Sloped) => {
+                    let (result, along) = (inst.results.first, inst.args[2]);
+                    if (of(result.0) & of(along.0)).is_none() {
+                        flat.push((result, inst.args[0]));
+                    }
+                }
                 _ => {}
             }
         }
     }
+    if !flat.is_empty() {
+        zeroed += flat.len();
+        replace(function, flat);
+    }
     zeroed
+}
+
+/// Uses the second of each pair for the first, whose definition stays, without a use.
+fn replace(function: &mut Function, pairs: Vec<(ValueId, ValueId)>) {
+    let mut replacements = Replacements::new(function.values.len());
+    for (of, by) in pairs {
+        replacements.replace(of, by);
+        pass_on_name(&mut function.values, of, by);
+    }
+    let insts = function.regions.iter_mut().flat_map(|r| &mut r.insts);
+    insts.for_each(|inst| replacements.rewrite(inst));
 }

@@ -112,7 +112,7 @@ fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
 fn is_ask(inst: &Inst) -> bool {
     matches!(
         inst.kind,
-        InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows)
+        InstKind::Shadow(_) | InstKind::Sample(_, MipSelection::Shadows, _)
     )
 }
 
@@ -282,7 +282,7 @@ impl<'m> Flow<'m> {
                 |inst: &'m Inst| inst.args.iter().copied().filter(|&arg| self.is_float(arg));
             match &inst.kind {
                 InstKind::Shadow(_) => self.from[inst.results.first.index()] |= DERIVATIVE,
-                InstKind::Sample(..) => {
+                InstKind::Sample(_, _, Slopes::Omitted) => {
                     for result in inst.results.iter() {
                         self.from[result.index()] |= TEXTURE;
                     }
@@ -467,7 +467,7 @@ fn of_texture(ask: Ask) -> Diagnostic {
     };
     Diagnostic::new(Code::DerivativeOfTexture, ask.span, message)
         .here("depends on a texture")
-        .help("textures give values only: take derivatives of what is computed from globals")
+        .help("`adumbra image` and hosts with `texture_slopes` give it; elsewhere take derivatives of what is computed from globals")
 }
 
 fn of_derivative(ask: Ask) -> Diagnostic {

@@ -297,7 +297,7 @@ impl<'m> Build<'m> {
                     self.edge(inst.args[0].0, inst.results.first.0);
                 }
                 InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
-                InstKind::Sample(_, MipSelection::Shadows) if wiring.derivative.is_none() => {
+                InstKind::Sample(_, MipSelection::Shadows, _) if wiring.derivative.is_none() => {
                     for &arg in &inst.args {
                         self.seed(arm, arg.0, Lanes::XY);
                     }

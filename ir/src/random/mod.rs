@@ -49,11 +49,11 @@ pub fn generate_convergent(seed: u64) -> Module {
         match inst.kind {
             _ if !refused.contains(&inst.span) => {}
             InstKind::Shadow(_) => inst.kind = InstKind::Op(Op::Fract),
-            InstKind::Sample(texture, _) => {
+            InstKind::Sample(texture, _, slopes) => {
                 let coordinates = inst.args.clone();
                 inst.args
                     .extend(coordinates.iter().cycle().take(4).copied());
-                inst.kind = InstKind::Sample(texture, MipSelection::Gradients);
+                inst.kind = InstKind::Sample(texture, MipSelection::Gradients, slopes);
             }
             _ => unreachable!("nothing else is refused"),
         }

@@ -162,7 +162,11 @@ impl Maker<'_> {
                     1 => MipSelection::Level,
                     _ => MipSelection::Shadows,
                 };
-                let kind = InstKind::Sample(TextureId(0), detail);
+                let slopes = match self.random.below(4) {
+                    0 => Slopes::Given,
+                    _ => Slopes::Omitted,
+                };
+                let kind = InstKind::Sample(TextureId(0), detail, slopes);
                 self.described(kind, detail.operand_count());
             }
             17 => drop(self.described(InstKind::MakeClosure(ClosureId(0)), 4)),

@@ -129,6 +129,10 @@ fn settling_operands(op: Op) -> Vec<bool> {
     if op == Op::StrongMul {
         return vec![true; op.arity()];
     }
+    // The value says nothing about the operands that the derivative depends on.
+    if op.info().class == OpClass::Given {
+        return vec![false; op.arity()];
+    }
     let mut settling = vec![false; op.arity()];
     for operands in tuples(op, &special()) {
         let v = value(op, &operands);

@@ -27,6 +27,14 @@ impl Rules for Table {
     }
 }
 
+/// What an op stands for near some operands: its spec, but where the derivative is given.
+fn near(op: Op, operands: &[f64], moved: &[f64]) -> f64 {
+    match op {
+        Op::Sloped => moved[0] + moved[1] * (moved[2] - operands[2]),
+        _ => op.spec(moved),
+    }
+}
+
 /// The spec's slope along one operand by central differences, and an estimate of its error:
 /// Richardson's extrapolation at the width where two of its orders agree best. `None` if no stencil
 /// stays on one smooth segment.
@@ -40,7 +48,7 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
         let at = |offset: f64| {
             let mut moved = operands.to_vec();
             moved[along] += offset;
-            (op.smooth_segment(&moved) == segment).then(|| op.spec(&moved))
+            (op.smooth_segment(&moved) == segment).then(|| near(op, operands, &moved))
         };
         let mut estimates = [0.0; ORDERS];
         let mut smooth = true;

@@ -228,7 +228,7 @@ impl TextureAccess for RecordingTextures<'_> {
         }
     }
 
-    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<[f32; 4]> {
+    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<adumbra::Texel> {
         match &mut self.answers {
             Answers::Grey => None,
             Answers::Textures(textures) => textures.answer(waiting),

@@ -31,7 +31,9 @@ impl MaterialCompiler {
     pub fn new(layout: GlobalsLayout, registry: ClosureRegistry) -> MaterialCompiler {
         let has_bitangent = layout.member("bitangent").is_some();
         MaterialCompiler {
-            compiler: Compiler::new(layout).with_closures(registry),
+            compiler: Compiler::new(layout)
+                .with_closures(registry)
+                .texture_slopes(true),
             has_bitangent,
         }
     }

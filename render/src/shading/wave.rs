@@ -10,7 +10,7 @@ use crate::differential::QuadSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
-use adumbra::{Evaluator, Host, Limits, Outcome};
+use adumbra::{Evaluator, Host, Limits, Outcome, Texel};
 use glam::Vec3;
 use std::collections::VecDeque;
 use std::fmt;
@@ -46,7 +46,7 @@ pub trait TextureAccess: Host {
     fn take_waiting(&mut self) -> Vec<(usize, Self::Waiting)>;
 
     /// The answer to a request that waited, or none if it has to wait longer.
-    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<[f32; 4]>;
+    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<Texel>;
 
     /// Waits until something has come that requests wait for. It returns at once if anything came
     /// since the last call.

@@ -6,8 +6,8 @@
 
 use super::cache::{CacheReader, CacheSource, ERROR_COLOUR, MissPolicy, TextureCache, TileWaits};
 use super::{DFootprint, Filter, Footprint, LevelRule, TexelSource, TileMissing, Wrap};
-use super::{filter_texels, lookup};
-use adumbra::{Host, SampleRequest, Sampled};
+use super::{filter_slopes, filter_texels};
+use adumbra::{Host, SampleRequest, Sampled, Texel, TexelSlopes};
 use glam::DVec2;
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct TextureRequest {
     pub level: Option<f32>,
     /// In [0, 1), for random rules and filters.
     pub random: f32,
+    /// Whether the answer has slopes.
+    pub slopes: bool,
 }
 
 /// A request that waits for tiles.
@@ -126,7 +128,7 @@ impl TextureHost {
     }
 
     /// Repeats a lookup that waited. `None` if it has to wait again; it is asked again later.
-    pub fn answer(&mut self, waiting: &mut WaitingLookup) -> Option<[f32; 4]> {
+    pub fn answer(&mut self, waiting: &mut WaitingLookup) -> Option<Texel> {
         if !waiting.is_over() {
             return None;
         }
@@ -135,7 +137,7 @@ impl TextureHost {
             false => MissPolicy::Block,
         };
         match self.look_up(&waiting.request, policy) {
-            Ok(colour) => Some(colour),
+            Ok(texel) => Some(texel),
             Err(waits) => {
                 waiting.waits = waits;
                 waiting.count += 1;
@@ -145,20 +147,20 @@ impl TextureHost {
     }
 
     /// Answers a request at once, by reading its tiles in this thread if need be.
-    pub fn answer_now(&mut self, request: &TextureRequest) -> [f32; 4] {
+    pub fn answer_now(&mut self, request: &TextureRequest) -> Texel {
         // A blocking lookup does not wait.
         let answer = self.look_up(request, MissPolicy::Block);
-        answer.unwrap_or(ERROR_COLOUR)
+        answer.unwrap_or_else(|_| Texel::flat(ERROR_COLOUR))
     }
 
     /// Answers a request, or keeps it as that of a point that waits.
-    pub fn request(&mut self, point: usize, request: TextureRequest) -> Option<[f32; 4]> {
+    pub fn request(&mut self, point: usize, request: TextureRequest) -> Option<Texel> {
         let policy = self.cache().settings().policy;
         if let Some(recorded) = &mut self.recorded {
             recorded.push(request);
         }
         match self.look_up(&request, policy) {
-            Ok(colour) => Some(colour),
+            Ok(texel) => Some(texel),
             Err(waits) => {
                 self.waiting.push(WaitingLookup {
                     point,
@@ -185,6 +187,7 @@ impl TextureHost {
             footprint,
             level: request.level,
             random: random(seed, texture, &footprint),
+            slopes: request.slopes,
         }
     }
 
@@ -192,10 +195,10 @@ impl TextureHost {
         &mut self,
         request: &TextureRequest,
         policy: MissPolicy,
-    ) -> Result<[f32; 4], TileWaits> {
+    ) -> Result<Texel, TileWaits> {
         self.last_level = None;
         let Some(texture) = request.texture else {
-            return Ok(ERROR_COLOUR);
+            return Ok(Texel::flat(ERROR_COLOUR));
         };
         let settings = &self.settings;
         let found = self.reader.lookup(texture as usize, policy, |source| {
@@ -209,7 +212,7 @@ impl TextureHost {
         if let Some(level) = found.finest {
             self.levels[(level as usize).min(COUNTED_LEVELS - 1)] += 1;
         }
-        Ok(found.colour)
+        Ok(found.texel)
     }
 
     /// The finest level that the last lookup read; `None` if it waits or read no texel.
@@ -248,7 +251,7 @@ impl Host for TextureHost {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let request = self.texture_request(request);
         match self.request(self.point, request) {
-            Some(colour) => Sampled::Ready(colour),
+            Some(texel) => texel.into(),
             None => Sampled::Pending,
         }
     }
@@ -263,7 +266,7 @@ fn by_partials(
     settings: &LookupSettings,
     wrap: [Wrap; 2],
     request: &TextureRequest,
-) -> Result<[f32; 4], TileMissing> {
+) -> Result<Texel, TileMissing> {
     let footprint = match settings.ignores_partials {
         true => Footprint {
             uv: request.footprint.uv,
@@ -271,16 +274,9 @@ fn by_partials(
         },
         false => request.footprint,
     };
-    let (rule, filter) = (settings.rule, settings.filter);
-    lookup(
-        source,
-        rule,
-        filter,
-        wrap,
-        &footprint,
-        settings.bias,
-        request.random,
-    )
+    let footprint = DFootprint::from(footprint);
+    let by = (settings.rule, settings.filter, settings.bias.into());
+    filtered(source, by, wrap, &footprint, request)
 }
 
 /// The shader's own level: trilinear, or the nearest or one random texel if the filter is such.
@@ -290,7 +286,7 @@ fn at_level(
     wrap: [Wrap; 2],
     request: &TextureRequest,
     level: f32,
-) -> Result<[f32; 4], TileMissing> {
+) -> Result<Texel, TileMissing> {
     let filter = match settings.filter {
         Filter::Nearest => Filter::Nearest,
         Filter::OneTap | Filter::OneTapEwa { .. } => Filter::OneTap,
@@ -305,17 +301,39 @@ fn at_level(
         dy: DVec2::new(0.0, 1.0 / height),
     };
     let bias = f64::from(level) + f64::from(settings.bias);
-    let random = request.random.into();
-    let colour = filter_texels(
+    filtered(
         source,
-        LevelRule::GlIso,
-        filter,
+        (LevelRule::GlIso, filter, bias),
         wrap,
         &footprint,
-        bias,
-        random,
-    )?;
-    Ok(colour.map(|channel| channel as f32))
+        request,
+    )
+}
+
+/// The texel by a rule, a filter and a bias, with slopes if the request asks for them.
+fn filtered(
+    source: &mut CacheSource<'_>,
+    (rule, filter, bias): (LevelRule, Filter, f64),
+    wrap: [Wrap; 2],
+    footprint: &DFootprint,
+    request: &TextureRequest,
+) -> Result<Texel, TileMissing> {
+    let narrowed = |numbers: [f64; 4]| numbers.map(|number| number as f32);
+    let random = request.random.into();
+    Ok(match request.slopes {
+        true => {
+            let found = filter_slopes(source, rule, filter, wrap, footprint, bias, random)?;
+            let slopes = TexelSlopes {
+                u: narrowed(found.along_u),
+                v: narrowed(found.along_v),
+            };
+            (narrowed(found.numbers), slopes).into()
+        }
+        false => {
+            let found = filter_texels(source, rule, filter, wrap, footprint, bias, random)?;
+            narrowed(found).into()
+        }
+    })
 }
 
 /// A number in [0, 1) by the seed of a point and by its request.

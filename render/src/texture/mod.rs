@@ -15,7 +15,8 @@ mod tiled_file;
 
 pub use adumbra_image::Wrap;
 pub use filter::{
-    EwaWeights, Filter, MAX_ANISOTROPY, MAX_EWA_TEXELS, Texels, filter_texels, lookup,
+    EwaWeights, Filter, MAX_ANISOTROPY, MAX_EWA_TEXELS, SlopedTexel, Texels, filter_slopes,
+    filter_texels, lookup,
 };
 pub use footprint::{DFootprint, Footprint, MAX_PARTIAL};
 pub use level::{LevelRule, Selection, cycles_lambda, level_size, whole_levels};

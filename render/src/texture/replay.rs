@@ -78,7 +78,7 @@ fn replay_runs<'a>(
         answers.push(colours);
         for (index, request) in requests.iter().enumerate() {
             match host.request(first + index, *request) {
-                Some(colour) => answers[first / RUN][index] = colour,
+                Some(texel) => answers[first / RUN][index] = texel.numbers,
                 None => waiting.append(&mut host.take_waiting()),
             }
             let is_saturated = !waiting.is_empty() && host.cache().is_saturated();
@@ -103,8 +103,8 @@ fn answer_some(
     loop {
         let finished = host.cache().finished_reads();
         waiting.retain_mut(|lookup| match host.answer(lookup) {
-            Some(colour) => {
-                answers[lookup.point / RUN][lookup.point % RUN] = colour;
+            Some(texel) => {
+                answers[lookup.point / RUN][lookup.point % RUN] = texel.numbers;
                 false
             }
             None => true,
@@ -177,6 +177,7 @@ pub fn plain_requests(size: [u32; 2], textures: u32) -> Vec<TextureRequest> {
                     },
                     level: None,
                     random: 0.5,
+                    slopes: false,
                 });
             }
         }

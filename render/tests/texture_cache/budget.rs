@@ -96,6 +96,7 @@ fn explicit_levels_are_read_exactly() {
                 },
                 level: Some(level as f32),
                 random: 0.5,
+                slopes: false,
             };
             let colour = host.request(0, request).unwrap();
             assert_eq!(host.last_level(), Some(level as u32));

@@ -30,6 +30,7 @@ fn texels(cache: &Arc<TextureCache>, at: &[(u32, [f32; 2])]) -> Vec<[f32; 4]> {
         },
         level: None,
         random: 0.5,
+        slopes: false,
     });
     let nearest = LookupSettings {
         filter: Filter::Nearest,

@@ -39,6 +39,7 @@ fn read(host: &mut TextureHost, tile: usize, tiles: usize) {
         },
         level: None,
         random: 0.0,
+        slopes: false,
     };
     host.request(0, request).unwrap();
     // Without its last tiles the thread asks the cache each time.

@@ -92,6 +92,7 @@ pub(crate) fn scattered(count: usize, textures: usize) -> Vec<TextureRequest> {
                 },
                 level: rng.bool().then(|| 6.0 * rng.f32()).filter(|_| rng.bool()),
                 random: rng.f32(),
+                slopes: false,
             }
         })
         .collect()

@@ -8,7 +8,7 @@
 use super::chunk::{Chunk, RunContext};
 use super::quads::ResumeAt;
 use crate::point::{BailedOutPoint, Outcome};
-use adumbra_ir::host::{FaultKind, Host, SampleRequest};
+use adumbra_ir::host::{FaultKind, Host, SampleRequest, Texel};
 use adumbra_ir::quad::QuadPause;
 
 impl Chunk {
@@ -143,7 +143,7 @@ impl Chunk {
     }
 
     /// Resumes a suspended point with the answer to its request.
-    pub(super) fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+    pub(super) fn answer(&mut self, point: usize, texel: Texel, host: &mut dyn Host) -> Outcome {
         match self.quads {
             Some(_) => self.answer_in_quad(point, texel, host),
             None => {

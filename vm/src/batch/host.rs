@@ -5,9 +5,10 @@ use super::instruction::SampleDetail;
 use super::planes::OperandRef;
 use crate::canonicalise;
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, canonical_float, read_shadow,
+    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, TexelSlopes, canonical_float,
+    read_shadow,
 };
-use adumbra_ir::module::{ClosureId, MessageId, TextureId};
+use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -33,8 +34,9 @@ impl Chunk {
     /// The operands are those of such an instruction.
     pub(super) unsafe fn sample(
         &mut self,
-        texture: u32,
+        texture: TextureId,
         detail: SampleDetail,
+        slopes: Slopes,
         elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
@@ -56,7 +58,7 @@ impl Chunk {
             };
             points.push(context.first + point);
             requests.push(SampleRequest {
-                texture: TextureId(texture),
+                texture,
                 u: canonical_float(number(0)),
                 v: canonical_float(number(1)),
                 dudx: partial(2),
@@ -64,6 +66,7 @@ impl Chunk {
                 dvdx: partial(4),
                 dvdy: partial(5),
                 level: (detail == SampleDetail::Level).then(|| canonical_float(number(6))),
+                slopes: slopes == Slopes::Given,
             });
         }
         answers.clear();
@@ -76,17 +79,44 @@ impl Chunk {
         let mut waits = false;
         for (point, answer) in self.active.iter().zip(&self.requests.answers) {
             match answer {
-                Sampled::Ready(texel) => {
-                    for (operand, channel) in (first..).zip(texel) {
+                Sampled::Ready(numbers) | Sampled::Sloped(numbers, _) => {
+                    for (operand, number) in (first..).zip(numbers) {
                         // SAFETY: guaranteed by the caller.
-                        unsafe { *(*refs.add(operand)).point(point) = channel.to_bits() };
+                        unsafe { *(*refs.add(operand)).point(point) = number.to_bits() };
                     }
                 }
                 Sampled::Pending => waits = true,
             }
         }
+        if slopes == Slopes::Given {
+            // SAFETY: the planes of the numbers come first, then those of their slopes.
+            unsafe { self.write_slopes(first + 4, context.first, refs) };
+        }
         if waits {
             self.suspend_unanswered(elsewhere, context);
+        }
+    }
+
+    /// Writes the slopes of the answers, to the planes from an operand on.
+    ///
+    /// # Safety
+    /// The instruction has a plane for each slope from that operand on.
+    unsafe fn write_slopes(&mut self, first: usize, first_point: usize, refs: *const OperandRef) {
+        let mut span = None;
+        for i in 0..self.requests.answers.len() {
+            let Some(texel) = self.requests.answers[i].texel() else {
+                continue;
+            };
+            let point = self.requests.points[i] - first_point;
+            if texel.lacks_slopes(true) {
+                let span = *span.get_or_insert_with(|| self.span_of(self.site()));
+                self.results.faults.add(point, FaultKind::NoSlopes, span);
+            }
+            let TexelSlopes { u, v } = texel.slopes.unwrap_or_default();
+            for (operand, slope) in (first..).zip(u.iter().chain(&v)) {
+                // SAFETY: guaranteed by the caller.
+                unsafe { *(*refs.add(operand)).point(point) = slope.to_bits() };
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
+use adumbra_ir::module::Slopes;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
@@ -144,10 +145,11 @@ pub(super) enum BatchOp {
     /// Takes a record. Operands: a plane for each word of it, or a uniform if it is dropped.
     Take { tape: u32, steps: u32 },
     /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is explicit, then a plane for each
-    /// channel.
+    /// result.
     Sample {
         texture: u32,
         detail: SampleDetail,
+        slopes: Slopes,
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
         elsewhere: (u32, u32),
     },

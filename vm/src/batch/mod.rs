@@ -36,7 +36,7 @@ use crate::canonicalise;
 use crate::native::{self, CompileUnit, NativeBackend};
 use crate::point::{FloatEnvironment, Outcome, Parked};
 use active::VectorRun;
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, Texel};
 use adumbra_ir::types::{Direction, Scalar};
 use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
@@ -343,13 +343,17 @@ impl BatchMachine {
         &self.chunk.results.suspended
     }
 
-    /// Resumes a point that is suspended for a texture, and its quad if it is in one: red, green,
-    /// blue, alpha of the texel. If it suspends again, it is among the suspended points.
+    /// Resumes a point that is suspended for a texture, and its quad if it is in one. If it suspends again, it is among the suspended points.
     ///
     /// # Panics
     /// If the point is not suspended for a texture.
-    pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        self.chunk.answer(point, texel, host)
+    pub fn answer(
+        &mut self,
+        point: usize,
+        texel: impl Into<Texel>,
+        host: &mut dyn Host,
+    ) -> Outcome {
+        self.chunk.answer(point, texel.into(), host)
     }
 
     /// Drops the suspended points.

@@ -10,7 +10,7 @@ use super::instruction::BatchOp;
 use super::planes::OperandRef;
 use crate::bytecode::Bytecode;
 use crate::point::{FloatEnvironment, Outcome, PointMachine};
-use adumbra_ir::host::{Host, SampleRequest, Sampled};
+use adumbra_ir::host::{Host, SampleRequest, Sampled, Texel};
 use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::types::Direction;
 use std::ops::Range;
@@ -341,7 +341,7 @@ impl Chunk {
     }
 
     /// Resumes a suspended quad: the answer is to that point's request.
-    pub(super) fn answer_in_quad(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) {
+    pub(super) fn answer_in_quad(&mut self, point: usize, texel: Texel, host: &mut dyn Host) {
         let (first, corner) = (point / QUAD * QUAD, point % QUAD);
         for corner in 0..QUAD {
             self.unpark(corner, first + corner);

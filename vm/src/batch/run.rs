@@ -7,6 +7,7 @@ use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
 use adumbra_ir::host::FaultKind;
+use adumbra_ir::module::TextureId;
 use adumbra_simd::{ConditionRoutine, OpRoutines};
 use std::ptr::null_mut;
 
@@ -270,11 +271,13 @@ impl Chunk {
                 BatchOp::Sample {
                     texture,
                     detail,
+                    slopes,
                     elsewhere,
                 } => {
-                    // SAFETY: the operands of the footprint, then a plane for each channel
+                    let texture = TextureId(texture);
+                    // SAFETY: the operands of the footprint, then a plane for each result
                     // (`Loader::sample`).
-                    unsafe { self.sample(texture, detail, elsewhere, refs, context) };
+                    unsafe { self.sample(texture, detail, slopes, elsewhere, refs, context) };
                 }
                 BatchOp::Difference {
                     direction,

@@ -2,6 +2,7 @@
 //! of [`instruction`](super::instruction).
 
 use super::instruction::{ShadowPattern, WORDS};
+use adumbra_ir::module::Slopes;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 
@@ -35,6 +36,11 @@ byte_field!(Lanes, Lanes::bits, |byte| (byte < 4)
     .then(|| Lanes::from_bits(byte)));
 byte_field!(Direction, |direction| direction as u8, |byte| {
     Direction::BOTH.get(usize::from(byte)).copied()
+});
+byte_field!(Slopes, |slopes| slopes as u8, |byte| match byte {
+    0 => Some(Slopes::Omitted),
+    1 => Some(Slopes::Given),
+    _ => None,
 });
 // By its position in the table of ops, which a file has a table of its own for.
 byte_field!(Op, |op| op as u8, |byte| Op::ALL

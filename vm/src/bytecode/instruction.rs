@@ -6,6 +6,7 @@
 //! listing, validation, data-flow analysis and loading read it.
 
 use super::encoding::{Encoded, Field};
+use adumbra_ir::module::Slopes;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -13,9 +14,6 @@ pub use adumbra_simd::ShadowPattern;
 
 /// The words of an instruction: the most are an op's result and its operands.
 pub const WORDS: usize = 1 + MAX_OPERANDS;
-
-/// The results of a sample: red, green, blue and alpha.
-const CHANNELS: u32 = 4;
 
 /// A register: a 32-bit slot of the register file. A value is in its register, its ddx in the next
 /// one, its ddy in the one after that. With the top bit set it is a constant of the program
@@ -117,14 +115,14 @@ pub enum Opcode {
     /// Returns to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
-    /// listed at `c`.
-    Sample(Lanes, Lanes),
+    /// listed at `c`: four numbers, and where they are given the slopes of these along u and along v.
+    Sample(Lanes, Lanes, Slopes),
     /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y are in the registers listed at `a`,
     /// the results go to those listed at `c`.
-    SampleGradients,
+    SampleGradients(Slopes),
     /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
     /// to those listed at `c`.
-    SampleLevel,
+    SampleLevel(Slopes),
     /// Gives message `d`, its arguments in the registers listed at `a`.
     Message,
     /// `d ←` a closure of shape `a`, its arguments in the registers listed at `b`.
@@ -198,6 +196,11 @@ pub enum Successors {
     Target,
     /// Nowhere within the function.
     None,
+}
+
+/// The list of the results of a sample.
+const fn texel(slopes: Slopes) -> OperandRole {
+    OperandRole::WriteList(slopes.result_count() as u32)
 }
 
 /// These roles, the other words unused.
@@ -315,8 +318,8 @@ instructions! {
     16 Restore, "restore", [], Next, first([Number, Number]);
     17 Call, "call", [], Next, first([Function, Number]);
     18 Return, "return", [], None, first([]);
-    19 Sample(u, v), "sample", [u, v], Next,
-        first([Texture, Read(u, FLOAT), Read(v, FLOAT), WriteList(CHANNELS)]);
+    19 Sample(u, v, slopes), ["sample", "sample.sloped"][slopes as usize], [u, v], Next,
+        first([Texture, Read(u, FLOAT), Read(v, FLOAT), texel(slopes)]);
     20 MakeClosure, "closure", [], Next, first([Write(NO, CLOSURE), Shape, Arguments]);
     21 ClosureAdd, "closure.add", [], Next,
         first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, CLOSURE)]);
@@ -325,10 +328,11 @@ instructions! {
     23 ClosureTint, "closure.tint", [], Next,
         first([Write(NO, CLOSURE), Read(NO, CLOSURE), ReadList(3)]);
     24 Unreachable, "unreachable", [], None, first([]);
-    25 SampleGradients, "sample.gradients", [], Next,
-        first([Texture, ReadList(6), Unused, WriteList(CHANNELS)]);
-    26 SampleLevel, "sample.level", [], Next,
-        first([Texture, ReadList(3), Unused, WriteList(CHANNELS)]);
+    25 SampleGradients(slopes),
+        ["sample.gradients", "sample.gradients.sloped"][slopes as usize], [], Next,
+        first([Texture, ReadList(6), Unused, texel(slopes)]);
+    26 SampleLevel(slopes), ["sample.level", "sample.level.sloped"][slopes as usize], [], Next,
+        first([Texture, ReadList(3), Unused, texel(slopes)]);
     27 Message, "message", [], Next, first([Message, Arguments]);
     28 ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO, INT)]);
     29 ArrayResize, "array.resize", [], Next,
@@ -362,6 +366,16 @@ impl Opcode {
             Opcode::BranchIf(when) => Some(Opcode::BranchIf(!when)),
             _ => None,
         }
+    }
+
+    /// Whether it is a sample that has the slopes of its numbers for results.
+    pub const fn wants_slopes(self) -> bool {
+        matches!(
+            self,
+            Opcode::Sample(_, _, Slopes::Given)
+                | Opcode::SampleGradients(Slopes::Given)
+                | Opcode::SampleLevel(Slopes::Given)
+        )
     }
 
     /// Whether control never continues at the next instruction.

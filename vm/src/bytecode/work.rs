@@ -43,7 +43,7 @@ fn op_work(op: Op) -> u32 {
     let info = op.info();
     match info.class {
         _ if info.shares_shadow_routine => NOISE_WORK,
-        OpClass::Linear | OpClass::Discrete => 1,
+        OpClass::Linear | OpClass::Given | OpClass::Discrete => 1,
         OpClass::Smooth | OpClass::Kink | OpClass::Jump => APPROXIMATION_WORK,
     }
 }

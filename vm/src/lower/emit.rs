@@ -61,21 +61,21 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),
-            InstKind::Sample(texture, MipSelection::Shadows) => {
+            InstKind::Sample(texture, MipSelection::Shadows, slopes) => {
                 let (u, v) = (self.register_of(args[0]), self.register_of(args[1]));
                 self.release(args, at);
                 let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let words = [texture.0, u.register.0, v.register.0, self.list(registers)];
-                self.emit_at(inst.span, Opcode::Sample(u.lanes, v.lanes), words);
+                self.emit_at(inst.span, Opcode::Sample(u.lanes, v.lanes, *slopes), words);
             }
-            InstKind::Sample(texture, detail) => {
+            InstKind::Sample(texture, detail, slopes) => {
                 let given: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
                 let given = self.list(given);
                 self.release(args, at);
                 let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let opcode = match detail {
-                    MipSelection::Level => Opcode::SampleLevel,
-                    _ => Opcode::SampleGradients,
+                    MipSelection::Level => Opcode::SampleLevel(*slopes),
+                    _ => Opcode::SampleGradients(*slopes),
                 };
                 let words = [texture.0, given, 0, self.list(registers)];
                 self.emit_at(inst.span, opcode, words);

@@ -7,9 +7,9 @@ use super::state::{PointState, ThreadedInstruction, next};
 use crate::bytecode::Opcode;
 use crate::canonicalise;
 use adumbra_ir::host::{
-    ClosureRef, FaultKind, Host, SampleRequest, Sampled, canonical_float, read_shadow,
+    ClosureRef, FaultKind, Host, SampleRequest, Texel, canonical_float, read_shadow,
 };
-use adumbra_ir::module::{ClosureId, MessageId, TextureId};
+use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
@@ -29,8 +29,7 @@ pub(super) unsafe fn sample(
     // the host (`PointMachine::lend`).
     unsafe {
         let [texture, u, v, ..] = (*ip).words;
-        let position = state.position(ip);
-        let Opcode::Sample(u_lanes, v_lanes) = state.program.code[position as usize].opcode else {
+        let Opcode::Sample(u_lanes, v_lanes, _) = state.opcode(ip) else {
             unreachable!("only samples are loaded as samples");
         };
         let shadow = |register: u32, lanes: Lanes, direction: Direction| {
@@ -50,6 +49,7 @@ pub(super) unsafe fn sample(
             dvdx: shadow(v, v_lanes, Direction::X),
             dvdy: shadow(v, v_lanes, Direction::Y),
             level: None,
+            slopes: wants_slopes(ip, state),
         };
         ask(ip, file, state, request)
     }
@@ -80,6 +80,7 @@ pub(super) unsafe fn sample_gradients(
             dvdx,
             dvdy,
             level: None,
+            slopes: wants_slopes(ip, state),
         };
         ask(ip, file, state, request)
     }
@@ -110,6 +111,7 @@ pub(super) unsafe fn sample_level(
             dvdx: 0.0,
             dvdy: 0.0,
             level: Some(level),
+            slopes: wants_slopes(ip, state),
         };
         ask(ip, file, state, request)
     }
@@ -146,12 +148,12 @@ unsafe fn ask(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let host: &mut dyn Host = &mut *state.host;
-        match host.sample(&request) {
-            Sampled::Ready(texel) => {
+        match host.sample(&request).texel() {
+            Some(texel) => {
                 answer(ip, file, state, texel);
                 next(ip, file, state)
             }
-            Sampled::Pending => {
+            None => {
                 state.suspended = Some((ip, QuadPause::Texel(request)));
                 std::ptr::null()
             }
@@ -166,16 +168,30 @@ unsafe fn ask(
 pub(super) unsafe fn answer(
     ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &PointState,
-    texel: [f32; 4],
+    state: &mut PointState,
+    texel: Texel,
 ) {
+    let wants_slopes = wants_slopes(ip, state);
+    if texel.lacks_slopes(wants_slopes) {
+        state.fault(ip, FaultKind::NoSlopes);
+    }
+    let slopes = match wants_slopes {
+        true => Slopes::Given,
+        false => Slopes::Omitted,
+    };
     // SAFETY: guaranteed by the caller; validation checked the list.
     unsafe {
         let list = (*ip).words[3] as usize;
-        for (&register, channel) in state.lists[list..].iter().zip(texel) {
-            *file.add(register as usize) = channel.to_bits();
+        let registers = &state.lists[list..list + slopes.result_count()];
+        for (&register, word) in registers.iter().zip(texel.words()) {
+            *file.add(register as usize) = word;
         }
     }
+}
+
+/// Whether a sample has the slopes of its numbers for results.
+fn wants_slopes(ip: *const ThreadedInstruction, state: &PointState) -> bool {
+    state.opcode(ip).wants_slopes()
 }
 
 /// `words`: to, from. Suspends until the other points of the quad are here.
@@ -190,8 +206,7 @@ pub(super) unsafe fn difference(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    let position = state.position(ip);
-    let Opcode::Difference(direction) = state.program.code[position as usize].opcode else {
+    let Opcode::Difference(direction) = state.opcode(ip) else {
         unreachable!("only differences are loaded as differences");
     };
     // SAFETY: validation checked the register.

@@ -26,7 +26,7 @@ mod threaded_code;
 
 use crate::bytecode::{Bytecode, BytecodeFunction, Register, query_period};
 use crate::native::{NativeBackend, PointExit, PointKernels};
-use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
+use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, Texel};
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::QuadPause;
 use adumbra_simd::SimdLevel;
@@ -236,12 +236,12 @@ impl PointMachine {
         }
     }
 
-    /// Resumes the suspended point: red, green, blue, alpha of the texel. The results are those of
+    /// Resumes the suspended point with the texel that it waits for. The results are those of
     /// a host that answers at once.
     ///
     /// # Panics
     /// If no point is suspended for the host.
-    pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+    pub fn answer(&mut self, texel: impl Into<Texel>, host: &mut dyn Host) -> Outcome {
         let suspended = self.state.suspended.take();
         let Some((ip, QuadPause::Texel(_))) = suspended else {
             panic!("no point is suspended for the host");
@@ -251,7 +251,7 @@ impl PointMachine {
         // SAFETY: the point is suspended at a sample of this program, and validation put an
         // instruction after it; the globals are the machine's own.
         let outcome = unsafe {
-            host::answer(ip, self.file.as_mut_ptr(), &self.state, texel);
+            host::answer(ip, self.file.as_mut_ptr(), &mut self.state, texel.into());
             self.execute(ip.add(1))
         };
         drop(mode);

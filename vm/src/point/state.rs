@@ -3,7 +3,7 @@
 use super::arithmetic::offset;
 use super::tapes::Tapes;
 use super::threaded_code::ThreadedCode;
-use crate::bytecode::{Bytecode, WORDS};
+use crate::bytecode::{Bytecode, Opcode, WORDS};
 use crate::canonicalise;
 use crate::native::PointKernels;
 use adumbra_ir::host::{
@@ -172,6 +172,11 @@ impl PointState {
     pub(super) fn position(&self, ip: *const ThreadedInstruction) -> u32 {
         let index = self.index(ip) as usize;
         (index - index / MAX_TAIL_CALLS) as u32
+    }
+
+    /// The opcode of an instruction.
+    pub(super) fn opcode(&self, ip: *const ThreadedInstruction) -> Opcode {
+        self.program.code[self.position(ip) as usize].opcode
     }
 
     /// The index of an instruction among the threaded ones, the same in every machine of the

@@ -77,7 +77,9 @@ pub fn trace_pixel(
         shader: args.shader.clone(),
         ..setup.options.clone()
     };
-    let compiler = Compiler::new(setup.layout.clone()).with_options(options);
+    let compiler = Compiler::new(setup.layout.clone())
+        .with_options(options)
+        .texture_slopes(true);
     if let Some(name) = &args.output {
         choose_output(&scene.program, Some(name))?;
     }

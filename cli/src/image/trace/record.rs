@@ -337,19 +337,19 @@ impl<'a> TraceHost<'a> {
 
 impl Host for TraceHost<'_> {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
-        let color = self.textures.sample(request);
+        let texel = self.textures.sample(request);
         let recorder = &mut self.points[self.point];
         let from = recorder.sampling.take();
         let sample = TracedSample {
             request: *request,
             level: self.textures.level(request),
-            color,
+            color: texel.numbers,
         };
         recorder.add(
             TraceEventKind::Sample(from, Box::new(sample)),
             size_of::<TracedSample>(),
         );
-        Sampled::Ready(color)
+        texel.into()
     }
 
     fn at_point(&mut self, point: usize) {

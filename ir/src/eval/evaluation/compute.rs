@@ -1,9 +1,9 @@
 //! Evaluation of instructions that neither branch nor call.
 
-use super::{Evaluation, Halt, Values, answered, canonical_value, masked, read};
+use super::{Evaluation, Halt, Values, canonical_value, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{EvalValue, Number};
-use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, canonical_float, move_steps};
+use crate::host::{ClosureRef, FaultKind, SampleRequest, Texel, canonical_float, move_steps};
 use crate::module::*;
 use crate::moved_words::moved_words;
 use crate::quad::QuadPause;
@@ -128,8 +128,8 @@ impl<F: Number> Evaluation<'_, F> {
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
                 return Ok(Values::new());
             }
-            InstKind::Sample(texture, detail) => {
-                return self.sample(texture, detail, args);
+            InstKind::Sample(texture, detail, slopes) => {
+                return self.sample(inst, texture, detail, slopes, args);
             }
             InstKind::Message(message) => {
                 if self.options.origins {
@@ -220,8 +220,10 @@ impl<F: Number> Evaluation<'_, F> {
 
     fn sample(
         &mut self,
+        inst: &Inst,
         texture: TextureId,
         detail: MipSelection,
+        slopes: Slopes,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
         let args: Values<F> = args.iter().map(|&value| canonical_value(value)).collect();
@@ -244,11 +246,24 @@ impl<F: Number> Evaluation<'_, F> {
             dvdx,
             dvdy,
             level,
+            slopes: slopes == Slopes::Given,
         };
-        match self.host.sample(&request) {
-            Sampled::Ready(texel) => Ok(answered(texel)),
-            Sampled::Pending => Err(Halt::Pending(QuadPause::Texel(request))),
+        match self.host.sample(&request).texel() {
+            Some(texel) => Ok(self.answered(inst, texel)),
+            None => Err(Halt::Pending(QuadPause::Texel(request))),
         }
+    }
+
+    /// The results of a sample that was answered.
+    pub(super) fn answered(&mut self, inst: &Inst, texel: Texel) -> Values<F> {
+        let is_wanted = matches!(inst.kind, InstKind::Sample(_, _, Slopes::Given));
+        if texel.lacks_slopes(is_wanted) {
+            self.fault(FaultKind::NoSlopes, inst.span);
+        }
+        let words = texel.words().take(inst.results.count as usize);
+        words
+            .map(|bits| EvalValue::from_bits(Scalar::F32, bits))
+            .collect()
     }
 
     /// Canonical values for the host, by their bits.

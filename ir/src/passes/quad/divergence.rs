@@ -372,7 +372,7 @@ impl<'m> Walk<'m> {
             InstKind::Global(..) => self.give(inst.results, SOURCE),
             InstKind::Shadow(_)
             | InstKind::Difference(_)
-            | InstKind::Sample(_, MipSelection::Shadows) => {
+            | InstKind::Sample(_, MipSelection::Shadows, _) => {
                 self.places.push(place);
                 self.give(inst.results, all);
             }

@@ -89,7 +89,7 @@ fn rewrite(function: &mut Function) {
         for mut inst in std::mem::take(&mut region.insts) {
             match inst.kind {
                 InstKind::Shadow(direction) => inst.kind = InstKind::Difference(direction),
-                InstKind::Sample(texture, MipSelection::Shadows) => {
+                InstKind::Sample(texture, MipSelection::Shadows, slopes) => {
                     let coordinates = inst.args.clone();
                     for direction in Direction::BOTH {
                         for &of in &coordinates {
@@ -109,7 +109,7 @@ fn rewrite(function: &mut Function) {
                             inst.args.push(first);
                         }
                     }
-                    inst.kind = InstKind::Sample(texture, MipSelection::Gradients);
+                    inst.kind = InstKind::Sample(texture, MipSelection::Gradients, slopes);
                 }
                 _ => {}
             }

@@ -10,7 +10,7 @@ use super::op_gradients::{float_ops, function_of, outputs};
 use super::*;
 use crate::derivative::DifferentiationMode::{self, Backward, Forward};
 use crate::module::*;
-use adumbra_ops::definition::OperandKind;
+use adumbra_ops::definition::{OpClass, OperandKind};
 
 /// Nestings of modes, the innermost first.
 const NESTINGS: &[&[DifferentiationMode]] = &[
@@ -197,7 +197,8 @@ fn is_too_long(op: Op, order: usize) -> bool {
 fn higher_orders_at_special_points_are_exact() {
     let (mut exact, mut choices, mut poles) = (0, 0, 0);
     let mut wrong = Vec::new();
-    for op in float_ops() {
+    // Slopes that are given have none of their own, so mixed derivatives depend on the order.
+    for op in float_ops().filter(|op| op.info().class != OpClass::Given) {
         for &nesting in NESTINGS {
             if is_too_long(op, nesting.len()) {
                 continue;

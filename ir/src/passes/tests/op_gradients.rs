@@ -62,6 +62,14 @@ struct Sample {
     gradient: Vec<Option<f64>>,
 }
 
+/// What an op stands for near some operands: its specification, but where the derivative is given.
+fn near(op: Op, operands: &[f64], moved: &[f64]) -> f64 {
+    match op {
+        Op::Sloped => moved[0] + moved[1] * (moved[2] - operands[2]),
+        _ => op.spec(moved),
+    }
+}
+
 /// The specification's slope along one operand, by differences of two widths and Richardson's
 /// extrapolation, if they agree and stay on one smooth segment.
 fn slope(op: Op, operands: &[f64], along: usize) -> Option<f64> {
@@ -69,7 +77,7 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<f64> {
     let at = |offset: f64| {
         let mut moved = operands.to_vec();
         moved[along] += offset;
-        (op.smooth_segment(&moved) == segment).then(|| op.spec(&moved))
+        (op.smooth_segment(&moved) == segment).then(|| near(op, operands, &moved))
     };
     let central = |h: f64| Some((at(h)? - at(-h)?) / (2.0 * h));
     let width = 1e-3 * operands[along].abs().clamp(0.05, 1.0);

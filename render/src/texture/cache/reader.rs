@@ -8,13 +8,14 @@ use super::texture::{CachedTexture, Texture};
 use super::tile::{self, Tile, TileKey, TileLoad};
 use super::{ERROR_COLOUR, MissPolicy, TextureCache};
 use crate::texture::{TexelSource, TileMissing, TiledFile, Wrap};
+use adumbra::Texel;
 use std::sync::Arc;
 
 /// The answer to a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TexelLookup {
-    /// Red, green, blue, alpha.
-    pub colour: [f32; 4],
+    /// The numbers, with slopes where they were asked for.
+    pub texel: Texel,
     /// The finest level that was read; `None` if no texel was.
     pub finest: Option<u32>,
 }
@@ -86,14 +87,14 @@ impl CacheReader {
         &mut self,
         texture: usize,
         policy: MissPolicy,
-        filter: impl FnOnce(&mut CacheSource<'_>) -> Result<[f32; 4], TileMissing>,
+        filter: impl FnOnce(&mut CacheSource<'_>) -> Result<Texel, TileMissing>,
     ) -> Result<TexelLookup, TileWaits> {
         let shared = &self.cache.shared;
         while self.textures.len() <= texture {
             let Some(next) = shared.texture(self.textures.len()) else {
                 self.counts.lookups += 1;
                 return Ok(TexelLookup {
-                    colour: ERROR_COLOUR,
+                    texel: Texel::flat(ERROR_COLOUR),
                     finest: None,
                 });
             };
@@ -117,12 +118,12 @@ impl CacheReader {
             finest: None,
             now: shared.eviction.now(),
         };
-        let colour = filter(&mut source);
+        let texel = filter(&mut source);
         let finest = source.finest;
-        match colour {
-            Ok(colour) if self.missing.is_empty() => {
+        match texel {
+            Ok(texel) if self.missing.is_empty() => {
                 self.counts.lookups += 1;
-                Ok(TexelLookup { colour, finest })
+                Ok(TexelLookup { texel, finest })
             }
             _ => {
                 self.counts.parked += 1;

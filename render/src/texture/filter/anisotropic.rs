@@ -2,17 +2,18 @@
 //! `EXT_texture_filter_anisotropic`.
 
 use super::trilinear::add_trilinear;
+use super::weight::{Sum, Weight};
 use super::{Texels, Wrapped};
 use crate::texture::footprint::DFootprint;
 use crate::texture::level::{Ellipse, Selection};
 
 /// OpenImageIO's probes: a Gaussian along the longer axis, in the level of the shorter one.
-pub(super) fn probes<S: Texels + ?Sized>(
+pub(super) fn probes<S: Texels + ?Sized, W: Weight>(
     texture: &mut Wrapped<'_, S>,
     footprint: &DFootprint,
     limit: f64,
     bias: f64,
-) -> Result<[f64; 4], S::Error> {
+) -> Result<Sum<W>, S::Error> {
     let (size, levels) = (texture.source.size(0), texture.source.levels());
     let ellipse = Ellipse::new(size, levels, footprint, bias, limit);
     let samples = ellipse.samples();
@@ -31,7 +32,7 @@ pub(super) fn probes<S: Texels + ?Sized>(
         }
     };
     let total: f64 = (0..samples).map(weight).sum();
-    let mut sum = [0.0; 4];
+    let mut sum = [W::constant(0.0); 4];
     for sample in 0..samples {
         let at = footprint.uv + ellipse.direction * (reach * position(sample));
         add_trilinear(texture, &mut sum, weight(sample) / total, at, ellipse.level)?;
@@ -40,18 +41,18 @@ pub(super) fn probes<S: Texels + ?Sized>(
 }
 
 /// OpenGL's probes: the same weight at each, along the longer step.
-pub(super) fn opengl<S: Texels + ?Sized>(
+pub(super) fn opengl<S: Texels + ?Sized, W: Weight>(
     texture: &mut Wrapped<'_, S>,
     footprint: &DFootprint,
     selection: &Selection,
-) -> Result<[f64; 4], S::Error> {
+) -> Result<Sum<W>, S::Error> {
     let [dx, dy] = footprint.in_texels(texture.source.size(0));
     let longer = match dx.length_squared() >= dy.length_squared() {
         true => footprint.dx,
         false => footprint.dy,
     };
     let samples = f64::from(selection.samples.max(1));
-    let mut sum = [0.0; 4];
+    let mut sum = [W::constant(0.0); 4];
     for sample in 0..selection.samples.max(1) {
         let position = (f64::from(sample) + 1.0) / (samples + 1.0) - 0.5;
         let at = footprint.uv + longer * position;

@@ -8,12 +8,14 @@ mod ewa;
 mod nearest;
 mod one_tap;
 mod trilinear;
+mod weight;
 
 pub use ewa::{EwaWeights, MAX_EWA_TEXELS};
 
 use super::footprint::{DFootprint, Footprint};
 use super::level::{Ellipse, LevelRule, Selection, ewa_level, whole_levels};
 use super::{TexelSource, TileMissing, Wrap};
+use weight::{Sloped, Sum, Weight};
 
 /// Greatest anisotropy of a filter; a larger one counts as this one.
 pub const MAX_ANISOTROPY: u32 = 64;
@@ -190,8 +192,54 @@ pub fn filter_texels<S: Texels + ?Sized>(
     bias: f64,
     random: f64,
 ) -> Result<[f64; 4], S::Error> {
+    filter_weighted(source, rule, filter, wrap, footprint, bias, random)
+}
+
+/// The four numbers of a lookup, and their slopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SlopedTexel {
+    /// Those of [`filter_texels`], to the bit.
+    pub numbers: [f64; 4],
+    /// ∂/∂u of each, per texture.
+    pub along_u: [f64; 4],
+    /// ∂/∂v of each, per texture.
+    pub along_v: [f64; 4],
+}
+
+/// The same as [`filter_texels`] with slopes, while partials and level are held. Of random filters
+/// the slopes are those of the mean. At the border of a texel a slope that jumps is that of one
+/// side; the nearest texel has none.
+///
+/// # Errors
+/// If a texel cannot be read.
+pub fn filter_slopes<S: Texels + ?Sized>(
+    source: &mut S,
+    rule: LevelRule,
+    filter: Filter,
+    wrap: impl Into<[Wrap; 2]>,
+    footprint: &DFootprint,
+    bias: f64,
+    random: f64,
+) -> Result<SlopedTexel, S::Error> {
+    let sums: Sum<Sloped> = filter_weighted(source, rule, filter, wrap, footprint, bias, random)?;
+    Ok(SlopedTexel {
+        numbers: sums.map(|sum| sum.value),
+        along_u: sums.map(|sum| sum.slopes[0]),
+        along_v: sums.map(|sum| sum.slopes[1]),
+    })
+}
+
+fn filter_weighted<S: Texels + ?Sized, W: Weight>(
+    source: &mut S,
+    rule: LevelRule,
+    filter: Filter,
+    wrap: impl Into<[Wrap; 2]>,
+    footprint: &DFootprint,
+    bias: f64,
+    random: f64,
+) -> Result<Sum<W>, S::Error> {
     if !footprint.uv.is_finite() || source.levels() == 0 || source.size(0).contains(&0) {
-        return Ok([0.0; 4]);
+        return Ok([W::constant(0.0); 4]);
     }
     // Rules see the partials as they come: one of them does not replace NaN.
     let random = if random >= 0.0 {
@@ -208,7 +256,10 @@ pub fn filter_texels<S: Texels + ?Sized>(
     let finite = footprint.sanitised();
     let bias = if bias.is_nan() { 0.0 } else { bias };
     match filter {
-        Filter::Nearest => nearest::nearest(&mut texture, &finite, &selection),
+        Filter::Nearest => {
+            let texel = nearest::nearest(&mut texture, &finite, &selection)?;
+            Ok(texel.map(W::constant))
+        }
         Filter::Trilinear => trilinear::trilinear(&mut texture, finite.uv, selection.level),
         Filter::Ewa {
             max_anisotropy,
@@ -219,9 +270,18 @@ pub fn filter_texels<S: Texels + ?Sized>(
             anisotropic::probes(&mut texture, &finite, limit(max_anisotropy), bias)
         }
         Filter::GlAnisotropic => anisotropic::opengl(&mut texture, &finite, &selection),
-        Filter::OneTap => one_tap::of_trilinear(&mut texture, finite.uv, &selection),
+        Filter::OneTap => {
+            let texel = one_tap::of_trilinear(&mut texture, finite.uv, &selection)?;
+            W::of_one_texel(texel, || {
+                trilinear::trilinear(&mut texture, finite.uv, selection.level)
+            })
+        }
         Filter::OneTapEwa { max_anisotropy } => {
-            one_tap::of_ewa(&mut texture, &finite, limit(max_anisotropy), bias, random)
+            let limit = limit(max_anisotropy);
+            let texel = one_tap::of_ewa(&mut texture, &finite, limit, bias, random)?;
+            W::of_one_texel(texel, || {
+                ewa::ewa(&mut texture, &finite, limit, EwaWeights::Exact, bias)
+            })
         }
     }
 }
@@ -243,21 +303,22 @@ impl<S: Texels + ?Sized> Wrapped<'_, S> {
     }
 
     /// A position in texels of a level; texel i spans i to i + 1.
-    fn position(&self, level: u32, uv: glam::DVec2) -> glam::DVec2 {
+    fn position<W: Weight>(&self, level: u32, uv: glam::DVec2) -> [W; 2] {
         let [width, height] = self.source.size(level);
-        glam::DVec2::new(
-            self.wrap[0].in_texels(uv.x, width),
-            self.wrap[1].in_texels(uv.y, height),
-        )
+        // All modes go through the texels at the same pace, whatever those are.
+        [
+            W::new(self.wrap[0].in_texels(uv.x, width), [width.into(), 0.0]),
+            W::new(self.wrap[1].in_texels(uv.y, height), [0.0, height.into()]),
+        ]
     }
 
     /// Adds a texel to a sum.
-    fn add(&mut self, sum: &mut [f64; 4], weight: f64, tap: Tap) -> Result<(), S::Error> {
-        if weight == 0.0 {
+    fn add<W: Weight>(&mut self, sum: &mut Sum<W>, weight: W, tap: Tap) -> Result<(), S::Error> {
+        if weight.is_zero() {
             return Ok(());
         }
         for (sum, channel) in sum.iter_mut().zip(self.read(tap)?) {
-            *sum += weight * channel;
+            *sum = *sum + weight.of_texel(channel);
         }
         Ok(())
     }

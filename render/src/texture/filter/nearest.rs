@@ -11,7 +11,8 @@ pub(super) fn nearest<S: Texels + ?Sized>(
     selection: &Selection,
 ) -> Result<[f64; 4], S::Error> {
     let level = nearest_level(*selection) as u32;
-    let at = texture.position(level, footprint.uv).floor();
-    let (x, y) = (at.x as i64, at.y as i64);
+    let [x, y] = texture
+        .position(level, footprint.uv)
+        .map(|at: f64| at.floor() as i64);
     texture.read(Tap { level, x, y })
 }

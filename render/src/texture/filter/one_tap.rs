@@ -55,9 +55,9 @@ fn in_level<S: Texels + ?Sized>(
     level: u32,
     random: &mut Uniform,
 ) -> Tap {
-    let (mut tap, part) = bilinear_corner(texture, uv, level);
-    tap.x += i64::from(random.decide(part.x));
-    tap.y += i64::from(random.decide(part.y));
+    let (mut tap, [x, y]) = bilinear_corner(texture, uv, level);
+    tap.x += i64::from(random.decide(x));
+    tap.y += i64::from(random.decide(y));
     tap
 }
 
@@ -70,7 +70,7 @@ pub(super) fn of_ewa<S: Texels + ?Sized>(
     random: f64,
 ) -> Result<[f64; 4], S::Error> {
     let mut random = Uniform(random);
-    let (finer, blend) = ewa::parts(texture, footprint, limit, bias);
+    let (finer, blend) = ewa::parts::<_, f64>(texture, footprint, limit, bias);
     let part = match blend {
         Some((coarser, blend)) if random.decide(blend) => coarser,
         _ => finer,

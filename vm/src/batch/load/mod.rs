@@ -23,6 +23,7 @@ use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::host::move_steps;
+use adumbra_ir::module::Slopes;
 use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
 use adumbra_simd::{
@@ -430,25 +431,25 @@ impl Loader<'_> {
             Opcode::Save | Opcode::Restore | Opcode::ArrayFromSaved | Opcode::ArrayToSaved => {
                 unreachable!("points leave the chunk before anything is saved")
             }
-            Opcode::Sample(u, v) => {
+            Opcode::Sample(u, v, slopes) => {
                 let (u, v) = (self.dual_location(b, u), self.dual_location(c, v));
                 let zero =
                     |location: Option<OperandLocation>| location.unwrap_or(OperandLocation::Zero);
                 let mut operands = vec![u.value, v.value];
                 operands.extend(u.shadows.map(zero));
                 operands.extend(v.shadows.map(zero));
-                self.sample(code, SampleDetail::Shadows, operands);
+                self.sample(code, SampleDetail::Shadows, slopes, operands);
             }
-            Opcode::SampleGradients => {
+            Opcode::SampleGradients(slopes) => {
                 let [u, v, dudx, dvdx, dudy, dvdy] = self.list(b);
                 let operands = vec![u, v, dudx, dudy, dvdx, dvdy];
-                self.sample(code, SampleDetail::Gradients, operands);
+                self.sample(code, SampleDetail::Gradients, slopes, operands);
             }
-            Opcode::SampleLevel => {
+            Opcode::SampleLevel(slopes) => {
                 let [u, v, level] = self.list(b);
                 let zero = OperandLocation::Zero;
                 let operands = vec![u, v, zero, zero, zero, zero, level];
-                self.sample(code, SampleDetail::Level, operands);
+                self.sample(code, SampleDetail::Level, slopes, operands);
             }
             Opcode::Message => {
                 let operands = self.all(lists.list(code, 1));
@@ -543,6 +544,7 @@ impl Loader<'_> {
         &mut self,
         code: &BytecodeInstruction,
         detail: SampleDetail,
+        slopes: Slopes,
         operands: Vec<OperandLocation>,
     ) {
         let results = self.operands.list(code, 3);
@@ -551,6 +553,7 @@ impl Loader<'_> {
         let batch_op = BatchOp::Sample {
             texture: code.words[0],
             detail,
+            slopes,
             elsewhere,
         };
         let results = results
