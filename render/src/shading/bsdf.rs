@@ -5,6 +5,7 @@
 //! "Sampling the GGX Distribution of Visible Normals", JCGT 2018); transmission follows Walter et
 //! al., "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007.
 
+mod albedo;
 mod diffuse;
 mod frame;
 mod fresnel;
@@ -13,9 +14,11 @@ mod sheen;
 
 use super::closures::{Lobe, LobeShape, MIN_ALPHA};
 use super::random::PathRandom;
+use albedo::Multiple;
 use frame::Frame;
 pub(super) use frame::disk;
 use glam::Vec3;
+pub(super) use sheen::LEAST_ROUGHNESS as LEAST_SHEEN_ROUGHNESS;
 
 /// A value and the density with which it is sampled, per steradian.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,8 +69,10 @@ pub struct Sample {
 #[derive(Clone, Debug, Default)]
 pub struct Bsdf {
     lobes: Vec<PlacedLobe>,
-    /// Radiance that leaves by itself.
+    /// Radiance that leaves by itself. No layer covers it.
     pub emission: Vec3,
+    /// The part of the light that passes straight through.
+    pub transmittance: Vec3,
 }
 
 /// A lobe in its frame, which is on the side of the eye.
@@ -83,30 +88,59 @@ struct PlacedLobe {
     probability: f32,
     /// The ratio of indices, incoming over transmitted, of a dielectric.
     eta: f32,
+    /// What part of the light it scatters towards the eye.
+    albedo: Vec3,
+    /// Light that is reflected more than once, and the probability that a sample is of it.
+    multiple: Option<(Multiple, f32)>,
 }
 
 impl Bsdf {
     /// Sets the lobes of a point. `out` is towards the eye; `gnormal` is the unit normal of the
     /// triangle, to the outside of what the surface bounds.
+    ///
+    /// The weight of transparency is the part of the surface that is a gap. Lobes of other shapes
+    /// lie beside gaps as far as their weights leave room, and over them beyond that. So a blend of
+    /// a surface with transparency dims no part by the layers of the other, and a coat of weight 1
+    /// lies over all.
     pub fn set(&mut self, lobes: &[Lobe], out: Vec3, gnormal: Vec3) {
         self.lobes.clear();
-        self.emission = Vec3::ZERO;
+        (self.emission, self.transmittance) = (Vec3::ZERO, Vec3::ZERO);
+        let gaps = lobes
+            .iter()
+            .filter(|lobe| lobe.shape == LobeShape::Transparency);
+        let gap = gaps.map(|lobe| lobe.weight).sum::<Vec3>().min(Vec3::ONE);
+        let solid = Vec3::ONE - gap;
         let top = lobes.iter().map(|lobe| lobe.layer).max().unwrap_or(0);
-        let mut left = Vec3::ONE;
+        // What higher layers leave of the light, on the solid part and on the gap.
+        let mut left = [Vec3::ONE; 2];
         for layer in (0..=top).rev() {
-            let mut covered = Vec3::ZERO;
+            let mut covered = [Vec3::ZERO; 2];
             for lobe in lobes.iter().filter(|lobe| lobe.layer == layer) {
-                if lobe.shape == LobeShape::Emission {
-                    self.emission += left * lobe.weight;
-                    continue;
+                let over_gap = match lobe.shape {
+                    LobeShape::Emission => {
+                        self.emission += lobe.weight;
+                        continue;
+                    }
+                    LobeShape::Transparency => lobe.weight,
+                    _ => (lobe.weight - solid).clamp(Vec3::ZERO, gap),
+                };
+                let over_solid = lobe.weight - over_gap;
+                let weight = over_solid * left[0] + over_gap * left[1];
+                let placed = PlacedLobe::new(lobe, weight, out, gnormal);
+                match lobe.shape {
+                    LobeShape::Transparency => self.transmittance += weight,
+                    _ => {
+                        covered[0] += share(over_solid, solid) * placed.albedo;
+                        covered[1] += share(over_gap, gap) * placed.albedo;
+                    }
                 }
-                let placed = PlacedLobe::new(lobe, left, out, gnormal);
-                covered += lobe.weight * placed.albedo();
                 self.lobes.push(placed);
             }
-            left *= (Vec3::ONE - covered).max(Vec3::ZERO);
+            for (left, covered) in left.iter_mut().zip(covered) {
+                *left *= (Vec3::ONE - covered).max(Vec3::ZERO);
+            }
         }
-        let importance = |lobe: &PlacedLobe| (lobe.weight * lobe.albedo()).element_sum();
+        let importance = |lobe: &PlacedLobe| (lobe.weight * lobe.albedo).element_sum();
         let sum: f32 = self.lobes.iter().map(importance).sum();
         match sum > 0.0 && sum.is_finite() {
             true => {
@@ -164,6 +198,11 @@ impl Bsdf {
     }
 }
 
+/// A part of a whole; 0 where the whole is nothing.
+fn share(part: Vec3, whole: Vec3) -> Vec3 {
+    Vec3::select(whole.cmpgt(Vec3::ZERO), part / whole, Vec3::ZERO)
+}
+
 /// The least cosine of a lobe's normal to the eye, relative to that of the triangle's normal.
 const LEAST_COSINE: f32 = 0.5;
 
@@ -183,7 +222,7 @@ fn seen_normal(normal: Vec3, out: Vec3, side: Vec3) -> Vec3 {
 }
 
 impl PlacedLobe {
-    fn new(lobe: &Lobe, left: Vec3, out: Vec3, gnormal: Vec3) -> PlacedLobe {
+    fn new(lobe: &Lobe, weight: Vec3, out: Vec3, gnormal: Vec3) -> PlacedLobe {
         let enters = gnormal.dot(out) >= 0.0;
         let (normal, tangent) = match lobe.shape {
             LobeShape::Diffuse { normal, .. }
@@ -201,13 +240,40 @@ impl PlacedLobe {
             LobeShape::Dielectric { ior, .. } => ior,
             _ => 1.0,
         };
-        PlacedLobe {
+        let out = frame.to_local(out);
+        let placed = PlacedLobe {
             shape: lobe.shape,
             frame,
-            out: frame.to_local(out),
-            weight: left * lobe.weight,
+            out,
+            weight,
             probability: 0.0,
             eta,
+            albedo: Vec3::ONE,
+            multiple: None,
+        };
+        match lobe.shape {
+            LobeShape::Diffuse { roughness, .. } if roughness > 0.0 => PlacedLobe {
+                // Both are sampled by the cosine law.
+                multiple: Some((albedo::diffuse(roughness, out.z), 0.0)),
+                ..placed
+            },
+            LobeShape::Sheen { roughness, .. } => PlacedLobe {
+                albedo: Vec3::splat(albedo::sheen(out.z, roughness)),
+                ..placed
+            },
+            LobeShape::Reflection { f0, .. } if placed.is_singular() => PlacedLobe {
+                albedo: fresnel::schlick(f0, out.z),
+                ..placed
+            },
+            LobeShape::Reflection { alpha, f0, .. } => {
+                let (multiple, albedo, share) = albedo::microfacets(alpha, f0, out.z);
+                PlacedLobe {
+                    albedo,
+                    multiple: Some((multiple, share)),
+                    ..placed
+                }
+            }
+            _ => placed,
         }
     }
 
@@ -221,20 +287,23 @@ impl PlacedLobe {
         }
     }
 
-    /// What part of the light it scatters towards the eye, roughly.
-    fn albedo(&self) -> Vec3 {
-        match self.shape {
-            LobeShape::Reflection { f0, .. } => fresnel::schlick(f0, self.out.z),
-            LobeShape::Sheen { roughness, .. } => Vec3::splat(sheen::albedo(self.out.z, roughness)),
-            _ => Vec3::ONE,
-        }
-    }
-
     fn evaluate(&self, into: Vec3) -> Scatter {
         let into = self.frame.to_local(into);
         if self.out.z <= 0.0 {
             return Scatter::default();
         }
+        let once = self.reflected_once(into);
+        let Some((multiple, share)) = &self.multiple else {
+            return once;
+        };
+        Scatter {
+            value: once.value + multiple.value(into),
+            density: (1.0 - share) * once.density + share * frame::cosine_density(into),
+        }
+    }
+
+    /// What is reflected without a detour within the surface. `into` is in the frame.
+    fn reflected_once(&self, into: Vec3) -> Scatter {
         match self.shape {
             LobeShape::Diffuse { roughness, .. } => diffuse::evaluate(roughness, self.out, into),
             LobeShape::Sheen { roughness, .. } => sheen::evaluate(roughness, self.out, into),
@@ -259,6 +328,12 @@ impl PlacedLobe {
         }
         match self.shape {
             LobeShape::Diffuse { .. } | LobeShape::Sheen { .. } => {
+                let into = frame::cosine_hemisphere(unit);
+                Some((world(into), mirrored(Vec3::Z, 1.0), None))
+            }
+            LobeShape::Reflection { .. }
+                if self.multiple.is_some_and(|(_, share)| choice < share) =>
+            {
                 let into = frame::cosine_hemisphere(unit);
                 Some((world(into), mirrored(Vec3::Z, 1.0), None))
             }

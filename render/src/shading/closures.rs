@@ -1,9 +1,10 @@
 //! The closures that materials are made of, in the manner of OpenPBR (Academy Software Foundation,
 //! OpenPBR Surface 1.1, 2024), and the lobes that they become.
 
+use super::bsdf::LEAST_SHEEN_ROUGHNESS;
 use adumbra::access::AccessError;
 use adumbra::closure::{ArgumentSlot, ClosureKind, ClosureRegistry, WeightedLeaf};
-use adumbra::{Scalar, Type};
+use adumbra::{Program, Scalar, Type};
 use glam::Vec3;
 
 /// How light leaves a surface by one lobe.
@@ -186,6 +187,25 @@ impl ClosureTable {
         &self.registry
     }
 
+    /// Whether points of a program may let light pass straight through.
+    pub(super) fn may_pass(&self, program: &Program) -> bool {
+        self.is_made(program, self.transparency)
+    }
+
+    /// Whether points of a program may emit light by a closure.
+    pub(super) fn may_emit(&self, program: &Program) -> bool {
+        self.is_made(program, self.emission)
+    }
+
+    fn is_made(&self, program: &Program, kind: ClosureKind) -> bool {
+        let mut shapes = program.closures().iter();
+        shapes.any(|shape| {
+            self.registry
+                .kind(&shape.name)
+                .is_ok_and(|made| made == kind)
+        })
+    }
+
     /// The lobe of a leaf. Weights that are not finite, and normals of length 0, make none.
     pub fn lobe(&self, leaf: &WeightedLeaf<'_>) -> Option<Lobe> {
         let mut layer = 0;
@@ -218,7 +238,7 @@ impl ClosureTable {
             layer = self.sheen.layer(leaf);
             LobeShape::Sheen {
                 normal: self.sheen.normal(leaf).try_normalize()?,
-                roughness: self.sheen.roughness(leaf).max(MIN_SHEEN_ROUGHNESS),
+                roughness: self.sheen.roughness(leaf).max(LEAST_SHEEN_ROUGHNESS),
             }
         } else if leaf.kind == self.emission {
             LobeShape::Emission
@@ -245,8 +265,6 @@ impl Default for ClosureTable {
 
 /// Indices of refraction beyond this one count as it.
 const MAX_IOR: f32 = 10.0;
-/// The least roughness of sheen: below, its distribution is no longer finite.
-const MIN_SHEEN_ROUGHNESS: f32 = 0.05;
 
 /// GGX's α along tangent and bitangent (Burley, "Physically Based Shading at Disney", 2012).
 fn alphas(roughness: f32, anisotropy: f32) -> [f32; 2] {

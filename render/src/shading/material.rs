@@ -27,6 +27,10 @@ pub struct MaterialShader {
     pub output: ShaderOutput,
     /// How its closures are read.
     pub reader: ClosureReader,
+    /// Whether any of its points may let light pass straight through.
+    pub passes: bool,
+    /// Whether any of its points may emit light.
+    pub emits: bool,
     /// The texture of the scene for each texture of the program.
     pub textures: Vec<usize>,
 }
@@ -48,12 +52,20 @@ impl MaterialShader {
         let closure = closure.and_then(|name| program.closure_slot(name).ok());
         let colour = first(&Type::Vector(3));
         let colour = colour.and_then(|name| program.output_slot(name).ok());
+        let output = match (closure, colour) {
+            (Some(slot), _) => ShaderOutput::Closure(slot),
+            (None, Some(slot)) => ShaderOutput::Colour(slot),
+            (None, None) => ShaderOutput::Nothing,
+        };
+        let is_closure = matches!(output, ShaderOutput::Closure(_));
         Ok(MaterialShader {
             instance: material.instance.clone(),
-            output: match (closure, colour) {
-                (Some(slot), _) => ShaderOutput::Closure(slot),
-                (None, Some(slot)) => ShaderOutput::Colour(slot),
-                (None, None) => ShaderOutput::Nothing,
+            output,
+            passes: is_closure && table.may_pass(program),
+            emits: match output {
+                ShaderOutput::Closure(_) => table.may_emit(program),
+                ShaderOutput::Colour(_) => true,
+                ShaderOutput::Nothing => false,
             },
             reader: table.registry().reader(program)?,
             textures: material.textures.clone(),

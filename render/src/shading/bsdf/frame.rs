@@ -1,7 +1,7 @@
 //! Frames around normals, and the directions of mirrors, refraction and the cosine law.
 
 use glam::{Vec2, Vec3};
-use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+use std::f32::consts::{FRAC_1_PI, FRAC_PI_2, FRAC_PI_4};
 
 /// An orthonormal frame whose third axis is the normal.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +57,17 @@ pub(in crate::shading) fn disk(unit: Vec2) -> Vec2 {
     radius * Vec2::new(cosine, sine)
 }
 
+/// The density of [`cosine_hemisphere`].
+pub(super) fn cosine_density(into: Vec3) -> f32 {
+    into.z.max(0.0) * FRAC_1_PI
+}
+
 /// A direction of the hemisphere around z, with a density of cosine over π.
 pub(super) fn cosine_hemisphere(unit: Vec2) -> Vec3 {
-    let at = disk(unit);
+    above(disk(unit))
+}
+
+/// The direction above a point of the unit disk.
+pub(super) fn above(at: Vec2) -> Vec3 {
     at.extend((1.0 - at.length_squared()).max(0.0).sqrt())
 }

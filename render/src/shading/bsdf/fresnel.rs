@@ -4,9 +4,19 @@ use glam::Vec3;
 
 /// Schlick's approximation ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
 pub(super) fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
+    f0 + (Vec3::ONE - f0) * grazing(cosine)
+}
+
+/// How near Schlick's approximation is to a reflection of all light.
+pub(super) fn grazing(cosine: f32) -> f32 {
     let x = (1.0 - cosine).clamp(0.0, 1.0);
     let square = x * x;
-    f0 + (Vec3::ONE - f0) * (square * square * x)
+    square * square * x
+}
+
+/// The mean of Schlick's approximation, weighted by the cosine.
+pub(super) fn schlick_mean(f0: Vec3) -> Vec3 {
+    f0 + (Vec3::ONE - f0) / 21.0
 }
 
 /// The Fresnel term of unpolarised light between dielectrics: `eta` is the index on the side of the

@@ -27,11 +27,15 @@ fn visible_density(alpha: [f32; 2], out: Vec3, normal: Vec3) -> f32 {
 
 /// A normal that `out` sees.
 pub(super) fn visible_normal(alpha: [f32; 2], out: Vec3, unit: Vec2) -> Vec3 {
+    visible_normal_at(alpha, out, frame::disk(unit))
+}
+
+/// The normal that a point of the unit disk stands for.
+pub(super) fn visible_normal_at(alpha: [f32; 2], out: Vec3, mut at: Vec2) -> Vec3 {
     let stretched = Vec3::new(alpha[0] * out.x, alpha[1] * out.y, out.z).normalize();
     let across = Vec2::new(-stretched.y, stretched.x);
     let first = across.try_normalize().unwrap_or(Vec2::X).extend(0.0);
     let second = stretched.cross(first);
-    let mut at = frame::disk(unit);
     let share = 0.5 * (1.0 + stretched.z);
     at.y = (1.0 - share) * (1.0 - at.x * at.x).max(0.0).sqrt() + share * at.y;
     let up = (1.0 - at.length_squared()).max(0.0).sqrt();

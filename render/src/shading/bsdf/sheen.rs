@@ -5,6 +5,9 @@ use super::Scatter;
 use glam::Vec3;
 use std::f32::consts::{FRAC_1_PI, PI};
 
+/// The least roughness: below, the distribution is no longer finite.
+pub(in crate::shading) const LEAST_ROUGHNESS: f32 = 0.05;
+
 /// Value and density: directions are sampled by the cosine law.
 pub(super) fn evaluate(roughness: f32, out: Vec3, into: Vec3) -> Scatter {
     if into.z <= 0.0 {
@@ -19,11 +22,4 @@ pub(super) fn evaluate(roughness: f32, out: Vec3, into: Vec3) -> Scatter {
         value: Vec3::splat(distribution * visibility * into.z),
         density: into.z * FRAC_1_PI,
     }
-}
-
-/// The part of light that it reflects towards `cosine`: a bound that its integral does not exceed
-/// by much, for choosing lobes and for what lower layers get.
-pub(super) fn albedo(cosine: f32, roughness: f32) -> f32 {
-    let x = (1.0 - cosine).clamp(0.0, 1.0);
-    (0.1 + 0.7 * x * x * x * (1.0 - 0.5 * roughness)).min(1.0)
 }
