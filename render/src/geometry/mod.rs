@@ -8,6 +8,7 @@
 
 mod check;
 mod hierarchy;
+mod offset;
 mod ray;
 pub mod shapes;
 mod tangents;
@@ -18,7 +19,7 @@ pub use check::{MAX_COORDINATE, MAX_INSTANCES, MAX_INVERSE, MAX_TRIANGLES};
 pub use shapes::{
     MAX_SEGMENTS, ShapeError, cuboid, cylinder, displaced_grid, grid, quad, sphere, terrain,
 };
-pub use world::World;
+pub use world::{Obstacle, World};
 
 use glam::{DAffine3, Vec2, Vec3, Vec4};
 

@@ -150,6 +150,9 @@ fn hits_are_those_of_brute_force() {
             let occluded = |end: f64| (case.world).is_occluded(origin, direction, 0.0, end);
             assert!(!occluded(limit * 0.999_999));
             assert_eq!(occluded(limit * 1.000_001), expected.is_some());
+            let all = [0.0, f64::INFINITY];
+            let obstacle = case.world.obstacle(origin, direction, all, |_| false);
+            assert_eq!(obstacle, hit.map_or(Obstacle::None, Obstacle::Transparent));
         }
     }
     assert!(

@@ -2,6 +2,7 @@
 
 use super::check::{self, GeometryError, GeometryLimits, GeometryPlace, GeometryProblem};
 use super::hierarchy::{Hierarchy, bounds};
+use super::offset;
 use super::ray::SpaceRay;
 use super::{MAX_COORDINATE, Mesh, MeshInstance, RayHit};
 use crate::differential::Triangle;
@@ -33,6 +34,17 @@ pub struct World {
     hierarchy: Hierarchy,
     /// The greatest size of a coordinate.
     extent: f64,
+}
+
+/// What is on the way of a ray.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Obstacle {
+    /// Nothing.
+    None,
+    /// Something opaque, whatever else there is.
+    Opaque,
+    /// Nothing opaque; this is the nearest hit.
+    Transparent(RayHit),
 }
 
 #[derive(Debug)]
@@ -79,6 +91,13 @@ fn map_bounds(map: &DAffine3, bounds: &Aabb) -> Option<Aabb> {
         min: low.to_array().map(|v| (v as f32).next_down()).into(),
         max: high.to_array().map(|v| (v as f32).next_up()).into(),
     })
+}
+
+/// Whether a hit comes before another: the nearer one, then the one with the least instance, then
+/// the least triangle.
+fn is_nearer(hit: &RayHit, other: &RayHit) -> bool {
+    let order = |hit: &RayHit| (hit.instance, hit.triangle);
+    hit.t < other.t || hit.t == other.t && order(hit) < order(other)
 }
 
 impl WorldMesh {
@@ -194,10 +213,7 @@ impl World {
     ) -> Option<RayHit> {
         let mut nearest: Option<RayHit> = None;
         let _ = self.visit_hits(origin, direction, t_min, t_max, |hit, limit| {
-            let order = |hit: &RayHit| (hit.instance, hit.triangle);
-            let is_nearer = nearest
-                .is_none_or(|best| hit.t < best.t || hit.t == best.t && order(&hit) < order(&best));
-            if is_nearer {
+            if nearest.is_none_or(|best| is_nearer(&hit, &best)) {
                 *limit = hit.t;
                 nearest = Some(hit);
             }
@@ -212,6 +228,56 @@ impl World {
             ControlFlow::Break(())
         })
         .is_break()
+    }
+
+    /// What is between `t_min` and `t_max`, where `is_opaque` says which materials are.
+    pub fn obstacle(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        [t_min, t_max]: [f64; 2],
+        is_opaque: impl Fn(usize) -> bool,
+    ) -> Obstacle {
+        let mut nearest: Option<RayHit> = None;
+        let end = self.visit_hits(origin, direction, t_min, t_max, |hit, _| {
+            if is_opaque(self.material(&hit)) {
+                return ControlFlow::Break(());
+            }
+            if nearest.is_none_or(|best| is_nearer(&hit, &best)) {
+                nearest = Some(hit);
+            }
+            ControlFlow::Continue(())
+        });
+        match (end.is_break(), nearest) {
+            (true, _) => Obstacle::Opaque,
+            (false, Some(hit)) => Obstacle::Transparent(hit),
+            (false, None) => Obstacle::None,
+        }
+    }
+
+    /// The start of a ray that leaves the triangle of a hit into `direction`. The hit is at
+    /// `position`, by a ray from `origin`; `normal` is the unit normal of the triangle. The start
+    /// is beyond all rounding errors of the position.
+    ///
+    /// # Panics
+    /// If the hit is not one of this world.
+    pub fn leave(
+        &self,
+        hit: &RayHit,
+        origin: DVec3,
+        position: DVec3,
+        normal: DVec3,
+        direction: DVec3,
+    ) -> DVec3 {
+        let instance = &self.instances[hit.instance];
+        let corners = self.meshes[instance.mesh].corners(hit.triangle);
+        let corners = corners.map(Vec3::abs);
+        let error = offset::position_error(
+            [&instance.to_world, &instance.to_object],
+            origin.abs() + (position - origin).abs(),
+            corners[0].max(corners[1]).max(corners[2]).as_dvec3(),
+        );
+        offset::offset(position, error, normal, direction)
     }
 
     /// Visits hits in any order; a visit may lower the distance beyond which hits are left out.
@@ -335,6 +401,34 @@ impl World {
     /// If the hit is not one of this world.
     pub fn material(&self, hit: &RayHit) -> usize {
         self.instances[hit.instance].material
+    }
+
+    /// All instances, in their order.
+    pub fn instances(&self) -> impl ExactSizeIterator<Item = MeshInstance> {
+        self.instances.iter().map(|instance| MeshInstance {
+            mesh: instance.mesh,
+            to_world: instance.to_world,
+            material: instance.material,
+        })
+    }
+
+    /// The number of an instance's triangles.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn triangle_count(&self, instance: usize) -> usize {
+        let mesh = self.instances[instance].mesh;
+        self.meshes[mesh].mesh.triangles.len()
+    }
+
+    /// The area in object space of an instance's triangle.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
+    pub fn object_area(&self, instance: usize, triangle: usize) -> f64 {
+        let mesh = self.instances[instance].mesh;
+        let [a, b, c] = self.meshes[mesh].corners(triangle).map(Vec3::as_dvec3);
+        0.5 * (b - a).cross(c - a).length()
     }
 
     /// The number of triangles of all instances.
