@@ -6,8 +6,8 @@ use crate::scene::{ColorSpace, Environment, Scene, TextureSource};
 use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
-    ClosureTable, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
-    ShadingEngine, ShadingError,
+    AreaLights, ClosureTable, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
+    ShadingEngine, ShadingError, WaveShader,
 };
 use crate::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use crate::texture::host::{LevelCounts, LookupSettings, TextureHost};
@@ -23,6 +23,8 @@ pub struct ImageSettings {
     pub samples: u32,
     /// Surfaces that a path may be scattered by.
     pub bounces: u32,
+    /// Another number gives another image of the same scene.
+    pub seed: u32,
     /// How derivatives go on after rough surfaces.
     pub differentials: Differentials,
     /// How textures are looked up.
@@ -41,6 +43,7 @@ impl Default for ImageSettings {
         ImageSettings {
             samples: 1,
             bounces: 4,
+            seed: 0,
             differentials: Differentials::default(),
             lookup: LookupSettings::default(),
             cache: CacheSettings::default(),
@@ -74,6 +77,19 @@ impl SceneImage {
             .sum();
         let count: u64 = self.levels.iter().sum();
         (count > 0).then(|| sum / count as f64)
+    }
+
+    /// The mean of the squares of all differences of colours to a reference, each relative to the
+    /// reference's square: relMSE, of (x − r)²/(r² + 0.01) (Rousselle, Knaus and Zwicker, "Adaptive
+    /// Sampling and Reconstruction using Greedy Error Minimization", SIGGRAPH Asia 2011).
+    pub fn relative_mse(&self, reference: &SceneImage) -> f64 {
+        let pairs = self.pixels.iter().zip(&reference.pixels);
+        let sum: f64 = pairs
+            .flat_map(|(own, other)| own.iter().zip(other).take(3))
+            .map(|(own, other)| (f64::from(*own), f64::from(*other)))
+            .map(|(own, other)| (own - other).powi(2) / (other * other + 0.01))
+            .sum();
+        sum / (3 * self.pixels.len().max(1)) as f64
     }
 
     /// The root of the mean square of all differences of colours to another image of the same size.
@@ -165,6 +181,13 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
         .collect::<Result<_, _>>()
         .map_err(SceneImageError::Closures)?;
     let environment = load_environment(&scene.environment)?;
+    let textures = || {
+        let host = TextureHost::new(cache.clone(), settings.lookup);
+        SceneTextures::new(host, PartialSource::Request)
+    };
+    let mut shader = WaveShader::new(&shaders, &table, settings.engine);
+    let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())
+        .map_err(SceneImageError::Shading)?;
     let step = 1.0 / f64::from(settings.samples.max(1)).sqrt();
     let rule = SeedRule::Exact;
     let differentials = PathDifferentials::new(&scene.camera, rule, settings.differentials, step);
@@ -173,11 +196,12 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
             world: &scene.world,
             lights: &scene.lights,
             environment: &environment,
+            area_lights: &area_lights,
         },
         settings: PathSettings {
             samples: settings.samples,
             bounces: settings.bounces,
-            seed: 0,
+            seed: settings.seed,
             differentials,
             clamp: None,
         },
@@ -193,10 +217,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
     let report = draw_tiles(
         &job,
         &tiles(scene.camera.size),
-        || {
-            let host = TextureHost::new(cache.clone(), settings.lookup);
-            SceneTextures::new(host, PartialSource::Request)
-        },
+        textures,
         |tile, drawn, textures| {
             for ([x, y], pixel) in tile.pixels().zip(drawn) {
                 pixels[y as usize * width + x as usize] = *pixel;

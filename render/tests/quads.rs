@@ -9,8 +9,8 @@ use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::Material;
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
-    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine, TextureAccess,
-    TexturePoint, WaveShader, trace_tile,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
+    TextureAccess, TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DQuat, DVec2, DVec3, Vec3};
 
@@ -117,6 +117,7 @@ fn steps(mode: DerivativeMode, samples: u32) -> Vec<[f32; 4]> {
         world: &world,
         lights: &[],
         environment: &EnvironmentLight::Constant(Vec3::ZERO),
+        area_lights: &AreaLights::default(),
     };
     let mut shader = WaveShader::new(&shaders, &table, ShadingEngine::Batch);
     trace_tile(&scene, &settings, tile, &mut shader, &mut Steps).expect("the engine is there")

@@ -9,8 +9,8 @@ use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::{Light, Material};
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
 use adumbra_render::shading::{
-    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine, TextureAccess,
-    TexturePoint, WaveShader, trace_tile,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
+    TextureAccess, TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
@@ -196,10 +196,14 @@ impl Stage {
         samples: u32,
         texture: &mut Texture,
     ) -> Vec<[f32; 4]> {
+        let mut shader = WaveShader::new(&self.shaders, &self.table, engine);
+        let area_lights = AreaLights::new(&self.world, &mut shader, &mut Texture::new(0));
+        let area_lights = area_lights.expect("the engine is there");
         let scene = PathScene {
             world: &self.world,
             lights: &self.lights,
             environment: &self.environment,
+            area_lights: &area_lights,
         };
         let step = 1.0 / f64::from(samples).sqrt();
         let differentials = Differentials::default();

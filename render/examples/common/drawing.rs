@@ -8,7 +8,8 @@ use adumbra_render::scene::{Environment, Scene, TextureSource};
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
-    ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine, WaveShader, trace_tile,
+    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine, WaveShader,
+    trace_tile,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
@@ -28,6 +29,8 @@ pub(crate) struct Stage {
     table: ClosureTable,
     shaders: Vec<MaterialShader>,
     environment: EnvironmentLight,
+    /// None: emission is seen, not sampled.
+    area_lights: AreaLights,
     /// Threads that draw.
     pub(crate) threads: usize,
 }
@@ -76,6 +79,7 @@ impl Stage {
             shaders: shaders.collect::<Result<_, _>>()?,
             table,
             environment,
+            area_lights: AreaLights::default(),
             scene,
             threads,
         })
@@ -127,6 +131,7 @@ impl Stage {
             world: &self.scene.world,
             lights: &self.scene.lights,
             environment: &self.environment,
+            area_lights: &self.area_lights,
         }
     }
 

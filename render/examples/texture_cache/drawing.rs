@@ -7,7 +7,7 @@ use adumbra_render::scene::Scene;
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::{
-    ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine,
+    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest};
@@ -93,6 +93,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> 
             world: &scene.world,
             lights: &scene.lights,
             environment: &environment,
+            area_lights: &AreaLights::default(),
         },
         settings: PathSettings {
             samples: 1,

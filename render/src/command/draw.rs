@@ -15,7 +15,8 @@ use adumbra_render::scene::{Scene, SceneLoader};
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::{
-    ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
+    AreaLights, ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings,
+    PhaseTimes, WaveShader,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
@@ -159,7 +160,12 @@ fn draw_paths(
         .iter()
         .map(|material| MaterialShader::new(material, &table))
         .collect();
+    let shaders = shaders?;
     let environment = load_environment(&scene.environment)?;
+    let textures = || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials());
+    let engine = arguments.engine.into();
+    let mut shader = WaveShader::new(&shaders, &table, engine);
+    let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())?;
     let stop = Arc::new(AtomicBool::new(false));
     // The second ends the process at once.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())?;
@@ -173,6 +179,7 @@ fn draw_paths(
             world: &scene.world,
             lights: &scene.lights,
             environment: &environment,
+            area_lights: &area_lights,
         },
         settings: PathSettings {
             samples,
@@ -181,9 +188,9 @@ fn draw_paths(
             seed: arguments.seed.or(options.seed).unwrap_or(0),
             differentials: differentials(scene, arguments, samples),
         },
-        shaders: &shaders?,
+        shaders: &shaders,
         table: &table,
-        engine: arguments.engine.into(),
+        engine,
         threads,
         stop: &stop,
     };
@@ -217,28 +224,23 @@ fn draw_paths(
     }
     let bar = progress_bar(all.len(), finished);
     let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
-    let report = draw_tiles(
-        &job,
-        &left,
-        || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials()),
-        |tile, drawn, textures| {
-            let levels = textures.take_levels(drawn.len());
-            let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
-            let drawn = if is_level { &levels } else { drawn };
-            copy_tile(&mut pixels, width, tile, drawn);
-            let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
-            if let Some(file) = &mut progress
-                && let Err(error) = file.append(index as usize, drawn)
-            {
-                let path = file.path().display();
-                anstream::eprintln!("adumbra-render: progress is lost: {path}: {error}");
-                progress = None;
-            }
-            textures.host().flush();
-            finished += 1;
-            bar.inc(1);
-        },
-    )?;
+    let report = draw_tiles(&job, &left, textures, |tile, drawn, textures| {
+        let levels = textures.take_levels(drawn.len());
+        let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
+        let drawn = if is_level { &levels } else { drawn };
+        copy_tile(&mut pixels, width, tile, drawn);
+        let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
+        if let Some(file) = &mut progress
+            && let Err(error) = file.append(index as usize, drawn)
+        {
+            let path = file.path().display();
+            anstream::eprintln!("adumbra-render: progress is lost: {path}: {error}");
+            progress = None;
+        }
+        textures.host().flush();
+        finished += 1;
+        bar.inc(1);
+    })?;
     bar.finish_and_clear();
     for diagnostic in cache.diagnostics() {
         // Some messages begin with the file.

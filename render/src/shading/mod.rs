@@ -6,6 +6,7 @@
 //! until the others of the wave are shaded. Every path has random numbers of its own, and a pixel
 //! adds its samples in order, so images do not depend on threads, tiles, engines or tile caches.
 
+mod area_lights;
 pub mod bsdf;
 mod closures;
 pub mod environment;
@@ -15,12 +16,14 @@ mod path;
 mod phase_times;
 mod point;
 mod random;
+mod shadow;
 mod wave;
 
+pub use area_lights::{AreaLights, MAX_ESTIMATE_POINTS};
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
 pub use material_faults::MaterialFaults;
-pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
+pub use path::{ImageTile, MAX_PASSES, PathScene, PathSettings, WAVE_PATHS, trace_tile};
 pub(crate) use phase_times::LookupClock;
 pub use phase_times::PhaseTimes;
 pub use point::{TexturePoint, WavePoint};

@@ -2,19 +2,20 @@
 //! importance sampling (Veach and Guibas, "Optimally Combining Sampling Techniques", SIGGRAPH 1995,
 //! the balance heuristic), Russian roulette.
 
+use super::area_lights::AreaLights;
 use super::bsdf::{Bsdf, Event, Sample};
 use super::environment::EnvironmentLight;
-use super::point::{TexturePoint, WavePoint};
+use super::point::{TexturePoint, WavePoints};
 use super::random::{PathRandom, pixel_position};
+use super::shadow::ShadowRays;
 use super::wave::{ShadingError, TextureAccess, WaveShader};
 use crate::differential::{
-    PathDifferentials, QuadRays, QuadSeeds, RayDifferential, SurfaceDifferential, corner_of,
+    PathDifferentials, QuadRays, RayDifferential, SurfaceDifferential, corner_of,
 };
 use crate::geometry::{RayHit, World};
 use crate::scene::Light;
 use adumbra::derivatives::Corner;
 use glam::{DVec2, DVec3, Vec3};
-use std::ops::Range;
 
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,8 @@ pub struct PathScene<'a> {
     pub lights: &'a [Light],
     /// Light from infinity.
     pub environment: &'a EnvironmentLight,
+    /// Emissive triangles that are sampled as lights. Others are seen by chance alone.
+    pub area_lights: &'a AreaLights,
 }
 
 /// How paths are traced.
@@ -49,8 +52,9 @@ pub const WAVE_PATHS: usize = 4096;
 /// Bounces after which paths end at random.
 const ROULETTE_AFTER: u32 = 3;
 
-/// How far a ray starts from its surface, relative to the greatest coordinate.
-const OFFSET: f64 = 1e-6;
+/// The most surfaces that a ray passes straight through, of paths and of shadow rays each. What is
+/// beyond gives no light.
+pub const MAX_PASSES: u32 = 256;
 
 /// A rectangle of pixels, in pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,18 +80,20 @@ impl ImageTile {
 
 /// A path on its way.
 #[derive(Clone, Debug)]
-struct Path {
+pub(super) struct Path {
     /// The pixel's index in the tile.
-    pixel: usize,
+    pub(super) pixel: usize,
     /// The pixel's place in its quad.
-    corner: Corner,
+    pub(super) corner: Corner,
     /// The point of the image, and that of the lens.
     start: [DVec2; 2],
-    random: PathRandom,
+    pub(super) random: PathRandom,
     ray: RayDifferential,
+    /// The distance along the ray up to which it has passed through surfaces, and their number.
+    passed: (f64, u32),
     throughput: Vec3,
     radiance: Vec3,
-    /// Whether the first hit was seen: what alpha is.
+    /// Whether it ends at or is scattered by a surface: what alpha is.
     is_covered: bool,
     /// The density of the ray's direction, or none after the camera and mirrors.
     density: Option<f32>,
@@ -98,12 +104,26 @@ struct Path {
 
 impl Path {
     /// Adds light that comes along the path, dimmed to the limit if there is one.
-    fn add(&mut self, light: Vec3, limit: Option<f32>) {
+    pub(super) fn add(&mut self, light: Vec3, limit: Option<f32>) {
         let greatest = light.max_element();
         self.radiance += match limit {
             Some(limit) if greatest > limit => light * (limit / greatest),
             _ => light,
         };
+    }
+
+    /// The weight of light that the ray meets, if that was sampled with another density as well:
+    /// the balance heuristic.
+    fn weight(&self, other: f32) -> f32 {
+        match self.density {
+            Some(density) if density + other > 0.0 => density / (density + other),
+            _ => 1.0,
+        }
+    }
+
+    /// Whether light that comes along it adds anything.
+    fn carries_light(&self) -> bool {
+        self.throughput.is_finite() && self.throughput.max_element() > 0.0
     }
 
     /// The limit of what it adds now: after a bounce that of the settings, before none.
@@ -112,50 +132,36 @@ impl Path {
     }
 }
 
-/// Light of a lamp or of the surroundings that reaches a point, if nothing is between.
-#[derive(Clone, Copy, Debug)]
-struct ShadowRay {
-    origin: DVec3,
-    direction: DVec3,
-    distance: f64,
-    /// What is scattered along the path.
-    value: Vec3,
-}
-
-/// The shadow rays of a point.
-#[derive(Clone, Debug)]
-struct DirectLight {
-    path: usize,
-    /// The path's throughput up to the point.
-    throughput: Vec3,
-    limit: Option<f32>,
-    rays: Range<usize>,
-}
-
 /// Memory of a wave that is used again.
 #[derive(Debug, Default)]
 struct WaveMemory {
     /// For each path.
     hits: Vec<Option<RayHit>>,
     surfaces: Vec<SurfacePoint>,
-    points: Vec<WavePoint>,
-    /// The helpers of each point, if any material is evaluated in quads.
-    quads: Vec<QuadSeeds>,
-    shadow_rays: Vec<ShadowRay>,
-    direct: Vec<DirectLight>,
+    points: WavePoints,
+    shadows: ShadowRays,
 }
 
 /// A shaded hit, until its path goes on.
 #[derive(Clone, Copy, Debug)]
-struct SurfacePoint {
-    path: usize,
-    surface: SurfaceDifferential,
+pub(super) struct SurfacePoint {
+    pub(super) path: usize,
+    pub(super) hit: RayHit,
+    pub(super) surface: SurfaceDifferential,
+    /// The origin of the ray that hit it.
+    origin: DVec3,
 }
 
 impl SurfacePoint {
     /// The unit normal of the triangle, not turned to the viewer, as shaders see it.
     fn gnormal(&self) -> Vec3 {
         self.surface.gnormal.as_vec3()
+    }
+
+    /// The start of a ray that leaves into a direction.
+    pub(super) fn leave(&self, world: &World, direction: DVec3) -> DVec3 {
+        let (position, normal) = (self.surface.position(), self.surface.gnormal);
+        world.leave(&self.hit, self.origin, position, normal, direction)
     }
 }
 
@@ -186,54 +192,52 @@ pub fn trace_tile<T: TextureAccess>(
         paths.clear();
         let wave = all.by_ref().take(WAVE_PATHS);
         paths.extend(wave.map(|(index, pixel, sample)| start(settings, index, pixel, sample)));
-        for bounce in 0..=settings.bounces {
+        loop {
             shader.clock.passed();
             intersect(scene, &paths, &mut memory.hits);
             shader.clock.intersected();
-            arrive(
-                scene,
-                settings,
-                &mut paths,
-                &mut memory,
-                shader.is_in_quads(),
-            );
+            arrive(scene, settings, &mut paths, &mut memory, shader);
             shader.clock.passed();
-            if memory.points.is_empty() {
+            if memory.surfaces.is_empty() {
                 break;
             }
-            shader.shade(&memory.points, &memory.quads, textures)?;
+            shader.shade(&memory.points.points, &memory.points.quads, textures)?;
             shader.clock.shaded(textures.take_time());
-            memory.shadow_rays.clear();
-            memory.direct.clear();
+            memory.shadows.clear();
             for (at, surface) in memory.surfaces.iter().enumerate() {
                 let path = &mut paths[surface.path];
                 let out = -path.ray.direction.as_vec3();
                 bsdf.set(shader.lobes(at), out, surface.gnormal());
                 let limit = path.limit(settings);
-                path.add(path.throughput * bsdf.emission, limit);
-                if bsdf.is_rough() {
-                    let first = memory.shadow_rays.len();
-                    direct_light(scene, path, surface, &bsdf, &mut memory.shadow_rays);
-                    memory.direct.push(DirectLight {
-                        path: surface.path,
-                        throughput: path.throughput,
-                        limit,
-                        rays: first..memory.shadow_rays.len(),
-                    });
+                if bsdf.emission != Vec3::ZERO {
+                    let (hit, direction) = (&surface.hit, path.ray.direction);
+                    let other = scene.area_lights.density(scene.world, hit, direction);
+                    let light = bsdf.emission * path.weight(other);
+                    path.add(path.throughput * light, limit);
                 }
-                scatter(settings, path, surface, &bsdf, bounce);
+                if bsdf.is_rough() && path.bounces <= settings.bounces {
+                    let light = (path.throughput, limit);
+                    let random = &mut path.random;
+                    (memory.shadows).add_point(scene, random, (at, surface), &bsdf, light);
+                }
+                scatter(scene, settings, path, surface, &bsdf);
             }
             shader.clock.passed();
-            for light in &memory.direct {
-                let rays = &memory.shadow_rays[light.rays.clone()];
-                let free = rays.iter().filter(|ray| {
-                    let world = scene.world;
-                    !world.is_occluded(ray.origin, ray.direction, 0.0, ray.distance)
-                });
-                let sum: Vec3 = free.fold(Vec3::ZERO, |sum, ray| sum + ray.value);
-                paths[light.path].add(light.throughput * sum, light.limit);
-            }
-            shader.clock.intersected();
+            let WaveMemory {
+                surfaces,
+                points,
+                shadows,
+                ..
+            } = &mut memory;
+            let from = &surfaces[..];
+            shadows.trace(
+                scene,
+                settings,
+                (&mut paths, from),
+                points,
+                shader,
+                textures,
+            )?;
         }
         // In the order of samples, whatever the waves are.
         for path in &paths {
@@ -269,6 +273,7 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
         start: [at, lens],
         random,
         ray: settings.differentials.camera_ray(at, lens),
+        passed: (0.0, 0),
         throughput: Vec3::ONE,
         radiance: Vec3::ZERO,
         is_covered: false,
@@ -285,23 +290,23 @@ fn intersect(scene: &PathScene<'_>, paths: &[Path], hits: &mut Vec<Option<RayHit
         let RayDifferential {
             origin, direction, ..
         } = path.ray;
-        let hit = || scene.world.intersect(origin, direction, 0.0, f64::INFINITY);
+        let (start, _) = path.passed;
+        let hit = || (scene.world).intersect(origin, direction, start, f64::INFINITY);
         path.is_alive.then(hit).flatten()
     }));
 }
 
 /// Fills in the points that are hit. Rays that leave the scene get the light of the surroundings.
-/// Where points are `in_quads`, each gets its helpers.
+/// After its last bounce a path sees what emits light, and nothing else.
 fn arrive(
     scene: &PathScene<'_>,
     settings: &PathSettings,
     paths: &mut [Path],
     memory: &mut WaveMemory,
-    in_quads: bool,
+    shader: &WaveShader<'_>,
 ) {
     memory.surfaces.clear();
     memory.points.clear();
-    memory.quads.clear();
     for (index, (path, hit)) in paths.iter_mut().zip(&memory.hits).enumerate() {
         if !path.is_alive {
             continue;
@@ -309,82 +314,93 @@ fn arrive(
         let ray = &path.ray;
         let Some(hit) = hit else {
             let light = scene.environment.evaluate(ray.direction.as_vec3());
-            let weight = match path.density {
-                Some(density) if density + light.density > 0.0 => {
-                    density / (density + light.density)
-                }
-                _ => 1.0,
-            };
+            let weight = path.weight(light.density);
             path.add(path.throughput * light.value * weight, path.limit(settings));
             path.is_alive = false;
             continue;
         };
-        path.is_covered = true;
+        let material = scene.world.material(hit);
+        let may_add = shader.emits(material) || shader.passes(material);
+        if path.bounces > settings.bounces && !may_add {
+            path.is_alive = false;
+            continue;
+        }
         let triangle = scene.world.triangle(hit);
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
-        let seeds = surface.seeds();
-        if in_quads {
-            let [pixel, lens] = path.start;
-            let rays = match path.bounces {
-                0 => (settings.differentials).camera_quad(path.corner, pixel, lens),
-                _ => QuadRays::after(path.corner, ray),
-            };
-            memory.quads.push(rays.seeds(&triangle, &surface));
-        }
+        let quad = shader.is_in_quads().then(|| match path.bounces {
+            0 => {
+                let [pixel, lens] = path.start;
+                (settings.differentials).camera_quad(path.corner, pixel, lens)
+            }
+            _ => QuadRays::after(path.corner, ray),
+        });
         let texture = TexturePoint {
             random: path.random.next_1d(),
-            uvw: seeds.uvw,
             pixel: path.pixel as u32,
             is_primary: path.bounces == 0,
+            ..TexturePoint::default()
         };
+        (memory.points).push(material, &triangle, &surface, quad, texture);
         memory.surfaces.push(SurfacePoint {
             path: index,
+            hit: *hit,
             surface,
-        });
-        memory.points.push(WavePoint {
-            material: scene.world.material(hit),
-            hit: seeds,
-            texture,
+            origin: ray.origin,
         });
     }
 }
 
 /// Sends the path on.
 fn scatter(
+    scene: &PathScene<'_>,
     settings: &PathSettings,
     path: &mut Path,
     point: &SurfacePoint,
     bsdf: &Bsdf,
-    bounce: u32,
 ) {
-    let sample = match bounce < settings.bounces {
-        true => bsdf.sample(&mut path.random),
-        false => None,
+    let is_last = path.bounces > settings.bounces;
+    let sample = match is_last && bsdf.transmittance == Vec3::ZERO {
+        true => None,
+        false => bsdf.sample(&mut path.random),
     };
-    let Some(sample) = sample else {
-        path.is_alive = false;
-        return;
-    };
-    path.throughput *= sample.throughput;
-    if bounce >= ROULETTE_AFTER {
-        let survival = path.throughput.max_element().min(0.95);
-        if path.random.next_1d() >= survival {
-            path.is_alive = false;
-            return;
+    match sample {
+        Some(sample) if sample.event == Event::Pass => {
+            path.throughput *= sample.throughput;
+            path.passed = (point.hit.t, path.passed.1 + 1);
+            path.is_alive = path.passed.1 <= MAX_PASSES && path.carries_light();
+            path.is_covered |= !path.is_alive;
         }
-        path.throughput /= survival;
+        Some(sample) if !is_last => {
+            path.is_covered = true;
+            path.throughput *= sample.throughput;
+            if path.bounces >= ROULETTE_AFTER {
+                let survival = path.throughput.max_element().min(0.95);
+                if path.random.next_1d() >= survival {
+                    path.is_alive = false;
+                    return;
+                }
+                path.throughput /= survival;
+            }
+            path.is_alive = path.carries_light();
+            path.density = sample.density;
+            path.bounces += 1;
+            path.passed = (0.0, 0);
+            path.ray = next_ray(scene, settings, point, &sample);
+        }
+        _ => {
+            path.is_covered = true;
+            path.is_alive = false;
+        }
     }
-    if !(path.throughput.is_finite() && path.throughput.max_element() > 0.0) {
-        path.is_alive = false;
-        return;
-    }
-    path.density = sample.density;
-    path.bounces += 1;
-    path.ray = next_ray(settings, point, &sample);
 }
 
 /// The ray after a surface, with its differentials.
-fn next_ray(settings: &PathSettings, point: &SurfacePoint, sample: &Sample) -> RayDifferential {
+fn next_ray(
+    scene: &PathScene<'_>,
+    settings: &PathSettings,
+    point: &SurfacePoint,
+    sample: &Sample,
+) -> RayDifferential {
     let surface = &point.surface;
     let (next, alpha) = match sample.event {
         Event::Pass => (surface.passed(), 0.0),
@@ -397,56 +413,8 @@ fn next_ray(settings: &PathSettings, point: &SurfacePoint, sample: &Sample) -> R
     let next = settings.differentials.scattered(next, alpha.into());
     let direction = sample.into.as_dvec3().normalize_or(next.direction);
     RayDifferential {
-        origin: offset(surface.position(), point.gnormal(), direction),
+        origin: point.leave(scene.world, direction),
         direction,
         ..next
-    }
-}
-
-/// The start of a ray, moved off the surface to the side that the ray leaves to.
-fn offset(position: DVec3, gnormal: Vec3, direction: DVec3) -> DVec3 {
-    let normal = gnormal.as_dvec3();
-    let side = if normal.dot(direction) < 0.0 {
-        -normal
-    } else {
-        normal
-    };
-    position + side * (OFFSET * position.abs().max_element().max(1.0))
-}
-
-/// The shadow rays of a point: to all lamps, and into one direction of the surroundings.
-fn direct_light(
-    scene: &PathScene<'_>,
-    path: &mut Path,
-    point: &SurfacePoint,
-    bsdf: &Bsdf,
-    rays: &mut Vec<ShadowRay>,
-) {
-    let position = point.surface.position();
-    let mut push = |direction: DVec3, distance: f64, value: Vec3| {
-        rays.push(ShadowRay {
-            origin: offset(position, point.gnormal(), direction),
-            direction,
-            distance,
-            value,
-        });
-    };
-    for light in scene.lights {
-        let light = light.at(position);
-        let value = bsdf.evaluate(light.direction.as_vec3()).value * light.irradiance;
-        if value.is_finite() && value.max_element() > 0.0 {
-            push(light.direction, light.distance, value);
-        }
-    }
-    let unit = path.random.next_2d();
-    if !scene.environment.is_black() {
-        let direction = scene.environment.sample(unit);
-        let light = scene.environment.evaluate(direction);
-        let scattered = bsdf.evaluate(direction);
-        let densities = light.density + scattered.density;
-        let value = scattered.value * light.value / densities;
-        if densities > 0.0 && value.max_element() > 0.0 {
-            push(direction.as_dvec3(), f64::INFINITY, value);
-        }
     }
 }

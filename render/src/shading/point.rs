@@ -2,7 +2,7 @@
 //! helpers of its quad.
 
 use super::material::MaterialShader;
-use crate::differential::{QuadSeeds, SurfaceSeeds};
+use crate::differential::{QuadRays, QuadSeeds, SurfaceDifferential, SurfaceSeeds, Triangle};
 use adumbra::Dual;
 use adumbra::derivatives::Corner;
 use glam::Vec3;
@@ -29,6 +29,44 @@ pub struct WavePoint {
     pub hit: SurfaceSeeds,
     /// What its texture requests depend on beside.
     pub texture: TexturePoint,
+}
+
+/// Hits that are shaded together.
+#[derive(Debug, Default)]
+pub(super) struct WavePoints {
+    pub(super) points: Vec<WavePoint>,
+    /// The helpers of each point, if any material is evaluated in quads.
+    pub(super) quads: Vec<QuadSeeds>,
+}
+
+impl WavePoints {
+    pub(super) fn clear(&mut self) {
+        self.points.clear();
+        self.quads.clear();
+    }
+
+    /// Adds a hit of a triangle. `quad` has the rays of its helpers, where points have them; the
+    /// coordinates of `texture` are the hit's.
+    pub(super) fn push(
+        &mut self,
+        material: usize,
+        triangle: &Triangle,
+        surface: &SurfaceDifferential,
+        quad: Option<QuadRays>,
+        texture: TexturePoint,
+    ) {
+        let hit = surface.seeds();
+        self.quads
+            .extend(quad.map(|rays| rays.seeds(triangle, surface)));
+        self.points.push(WavePoint {
+            material,
+            hit,
+            texture: TexturePoint {
+                uvw: hit.uvw,
+                ..texture
+            },
+        });
+    }
 }
 
 /// The points of a quad.

@@ -182,6 +182,16 @@ impl<'a> WaveShader<'a> {
         self.materials.iter().any(is_in_quads)
     }
 
+    /// Whether points of a material may let light pass straight through.
+    pub(super) fn passes(&self, material: usize) -> bool {
+        self.materials[material].passes
+    }
+
+    /// Whether points of a material may emit light.
+    pub(super) fn emits(&self, material: usize) -> bool {
+        self.materials[material].emits
+    }
+
     /// Shades all points. Their lobes are readable until the next wave. Where points are evaluated
     /// in quads, each has its own of `quads`; else those may be left out.
     ///

@@ -125,6 +125,20 @@ impl SurfaceDifferential {
         })
     }
 
+    /// The ray to a light: neighbouring pixels see it in the same direction, from their own points.
+    pub fn towards(&self, origin: Vec3, direction: Vec3) -> RayDifferential {
+        RayDifferential {
+            origin,
+            direction,
+            origin_d: derivatives(&self.position),
+            direction_d: [Vec3::ZERO; 2],
+            neighbours: match self.neighbours {
+                Neighbours::Forgotten => Neighbours::Forgotten,
+                Neighbours::Rays(_) | Neighbours::Derivatives => Neighbours::Derivatives,
+            },
+        }
+    }
+
     /// The ray that is reflected about a unit normal, of either side.
     ///
     /// A normal other than the shading normal (that of a closure, of a microfacet) is taken to
