@@ -265,7 +265,7 @@ pub fn trace_tile<T: TextureAccess>(
 /// A path at the camera.
 fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) -> Path {
     let mut random = PathRandom::new(settings.seed, pixel, sample);
-    let at = pixel_position(pixel, sample, settings.samples, &mut random);
+    let at = pixel_position(pixel, settings.samples, &mut random);
     let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
     Path {
         pixel: index,
@@ -334,6 +334,7 @@ fn arrive(
             }
             _ => QuadRays::after(path.corner, ray),
         });
+        path.random.next_vertex();
         let texture = TexturePoint {
             random: path.random.next_1d(),
             pixel: path.pixel as u32,
