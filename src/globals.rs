@@ -165,6 +165,11 @@ impl GlobalsLayout {
         }
     }
 
+    /// Whether it was made from a host struct, whose members are all that there will be.
+    pub(crate) fn is_host_struct(&self) -> bool {
+        self.of.is_some()
+    }
+
     /// Whether its members are those of the struct.
     pub(crate) fn is_of<S: ShaderGlobals>(&self) -> bool {
         self.of == Some(TypeId::of::<S>()) || LayoutComparison::is_same::<S>(self)

@@ -162,6 +162,7 @@ impl MacroFixes {
                 closures: None,
                 entry: Some(ReplEntry::Statement(&statement)),
                 all_marked: false,
+                is_host_struct: false,
             },
         );
         let (entry, outputs) = checked.entry?;
@@ -184,6 +185,7 @@ impl MacroFixes {
             closures: None,
             entry: None,
             all_marked: false,
+            is_host_struct: false,
         };
         wrong.is_empty() && !has_error(&check(&arena, &mut interner, request).diagnostics)
     }

@@ -24,6 +24,8 @@ pub struct FrameJob<'a> {
     pub table: &'a ClosureTable,
     /// What evaluates them.
     pub engine: ShadingEngine,
+    /// The time of the image, in seconds, for shaders that read it.
+    pub time: f32,
     /// Threads, at least one.
     pub threads: usize,
     /// Ends the work after the tiles that are begun, once it is set.
@@ -68,7 +70,7 @@ pub fn draw_tiles<T: TextureAccess>(
     let finished = Mutex::new(finished);
     let work = || -> Result<FrameReport, ShadingError> {
         let mut access = textures();
-        let mut shader = WaveShader::new(job.shaders, job.table, job.engine);
+        let mut shader = WaveShader::new(job.shaders, job.table, job.engine).at_time(job.time);
         while !job.stop.load(Ordering::Relaxed) {
             let Some(&tile) = tiles.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;

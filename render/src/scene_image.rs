@@ -208,6 +208,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
         shaders: &shaders,
         table: &table,
         engine: settings.engine,
+        time: 0.0,
         threads: settings.threads,
         stop: &AtomicBool::new(false),
     };

@@ -98,8 +98,8 @@ fn modes_without_lookups_draw_the_same() {
         "shader stripes(out closure surface) {
             float3 n = global_value<normal>;
             color paint = color(fract(3.0 * global_value<position>.x), n.x, 0.5);
-            surface = paint * make_closure<diffuse>(n, 0.2)
-                + make_closure<reflection>(n, global_value<tangent>, 0.1, 0.0, float3(0.2), 1);
+            surface = paint * make_closure<oren_nayar>(n, 0.2)
+                + make_closure<generalized_schlick_bsdf>(n, global_value<tangent>, 0.01, 0.01, float3(0.2), 1);
         }",
     );
     write(

@@ -18,7 +18,7 @@ const SIZE: u32 = 24;
 
 const MIRROR: &str = "shader mirror(out closure surface) {
         float3 n = global_value<normal>;
-        surface = make_closure<reflection>(n, global_value<tangent>, 0.0, 0.0, float3(1.0), 0);
+        surface = make_closure<generalized_schlick_bsdf>(n, global_value<tangent>, 0.0, 0.0, float3(1.0), 0);
     }";
 const WALL: &str = "texture2d paint;
     shader wall(out color c) {

@@ -99,8 +99,8 @@ const PLASTIC: &str = "texture2d paint;
     shader plastic(out closure surface) {
         float3 n = global_value<normal>;
         color base = texture2d_sample<paint>(global_value<uvw>.xy * 3.0).xyz;
-        surface = base * make_closure<diffuse>(n, 0.2)
-            + make_closure<reflection>(n, global_value<tangent>, 0.4, 0.0, float3(0.04, 0.04, 0.04), 1);
+        surface = base * make_closure<oren_nayar>(n, 0.2)
+            + make_closure<generalized_schlick_bsdf>(n, global_value<tangent>, 0.16, 0.16, float3(0.04, 0.04, 0.04), 1);
     }";
 /// The second lookup is where the first one says, and its partials by quads depend on both.
 const WARPED: &str = "texture2d paint;
@@ -108,13 +108,13 @@ const WARPED: &str = "texture2d paint;
         float2 at = global_value<uvw>.xy;
         float2 by = texture2d_sample<paint>(at).xy;
         color base = texture2d_sample<paint>(at + 0.2 * by + 0.1 * sin(9.0 * at)).xyz;
-        surface = base * make_closure<diffuse>(global_value<normal>, 0.2);
+        surface = base * make_closure<oren_nayar>(global_value<normal>, 0.2);
     }";
 const GLASS: &str = "shader glass(out closure surface) {
-        surface = make_closure<dielectric>(global_value<normal>, 0.1, 1.5);
+        surface = make_closure<dielectric_bsdf>(global_value<normal>, 0.01, 1.5);
     }";
 const WHITE: &str = "shader white(out closure surface) {
-        surface = make_closure<diffuse>(global_value<normal>, 0.0);
+        surface = make_closure<diffuse>(global_value<normal>);
     }";
 const GLOW: &str = "shader glow(out color c) { c = color(0.25, 0.5, 1.0); }";
 

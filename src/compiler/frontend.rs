@@ -148,6 +148,7 @@ impl Compiler {
             closures: self.closures.as_deref().map(ClosureRegistry::closures),
             entry: parsed.entry,
             all_marked: self.all_marked,
+            is_host_struct: self.layout.is_host_struct(),
         };
         let mut checked = check::check(arena, interner, request);
         if parsed.diagnostics.iter().any(Diagnostic::is_error) {

@@ -71,6 +71,8 @@ pub struct CheckRequest<'a, 'c> {
     pub entry: Option<ast::ReplEntry<'a>>,
     /// Whether every function counts as `[Differentiable]`.
     pub all_marked: bool,
+    /// Whether the globals are a struct of the host's, to which no option of the command adds.
+    pub is_host_struct: bool,
 }
 
 /// The output of the checker.
@@ -94,6 +96,7 @@ pub fn check<'a>(
 ) -> CheckOutput<'a> {
     let mut checker = TypeChecker::new(arena, interner);
     checker.derivatives.all_marked = request.all_marked;
+    checker.is_host_struct = request.is_host_struct;
     checker.declare_globals(request.globals);
     if let Some(closures) = request.closures {
         checker.register_closures(closures);
@@ -279,6 +282,7 @@ struct TypeChecker<'a, 'c> {
     registry: Option<HashMap<Symbol, closure::ClosureParams>>,
     closure_numbers: HashMap<ClosureKey, u32>,
     globals: Vec<(Symbol, TypeId)>,
+    is_host_struct: bool,
     diagnostics: Vec<Diagnostic>,
     /// The diagnostic that reports each name that a function lacks, by index. The key has the file
     /// for names outside of functions.
@@ -319,6 +323,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             registry: None,
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
+            is_host_struct: false,
             diagnostics: Vec::new(),
             lacking: HashMap::new(),
             warnings: Vec::new(),

@@ -120,6 +120,9 @@ impl<'a> TypeChecker<'a, '_> {
         );
         match is_there {
             true => Some(is),
+            false if foreign.is_unmistakable && self.is_host_struct => {
+                Some(format!("{is}; the host has no such global"))
+            }
             false if foreign.is_unmistakable => Some(format!(
                 "{is}; `image` has that global, and `--globals picture` declares it"
             )),
@@ -420,13 +423,14 @@ impl<'a> TypeChecker<'a, '_> {
         let is_of_hit = HIT_GLOBALS.contains(&text.as_str());
         let is_of_image = IMAGE_GLOBALS.contains(&text.as_str());
         let similar = self.closest(&text, globals.clone());
+        let there = match self.globals.is_empty() {
+            true => "the host declares none".to_owned(),
+            false => format!("there is {}", listed(globals)),
+        };
         let help = match similar.filter(|_| !is_of_hit && !is_of_image) {
             Some(known) => format!("did you mean `{known}`?"),
+            None if self.is_host_struct => there,
             None => {
-                let there = match self.globals.is_empty() {
-                    true => "the host declares none".to_owned(),
-                    false => format!("there is {}", listed(globals)),
-                };
                 let fix = match is_of_hit {
                     _ if is_of_image => {
                         "`--globals picture` declares it, and `image` has it at each pixel"

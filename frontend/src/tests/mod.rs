@@ -78,6 +78,7 @@ fn checked<T>(
         closures: None,
         entry: None,
         all_marked: false,
+        is_host_struct: false,
     };
     let checked = check(&arena, &mut interner, request);
     diagnostics.extend(checked.diagnostics);
@@ -187,6 +188,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         closures: None,
         entry: Some(*entry),
         all_marked: false,
+        is_host_struct: false,
     };
     let checked = check(&arena, &mut interner, request);
     if checked.diagnostics.iter().any(Diagnostic::is_error) {

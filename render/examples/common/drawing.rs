@@ -153,6 +153,7 @@ impl Stage {
             shaders: &self.shaders,
             table: &self.table,
             engine: ShadingEngine::Auto,
+            time: 0.0,
             threads: self.threads,
             stop: &AtomicBool::new(false),
         };

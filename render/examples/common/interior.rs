@@ -118,6 +118,8 @@ fn albedo(name: &str, source: &str, extent: f32) -> Fallible<Image> {
                 incoming: Vec3::NEG_Z.into(),
                 tangent: Vec3::X.into(),
                 bitangent: Vec3::Y.into(),
+                uv: over(Vec3::ONE).map(Vec3::truncate),
+                time: 0.0,
             }
         })
         .collect();

@@ -54,7 +54,7 @@ const SCENE: &str = r#"{
 const FLOOR: &str = "texture2d grain;
 shader floor(out closure surface) {
     color base = texture2d_sample<grain>(2 * global_value<uvw>.xy).xyz;
-    surface = base * make_closure<emission>();
+    surface = make_closure<emission>(base);
 }";
 
 /// Bright grains on dark ground, coarse and fine.

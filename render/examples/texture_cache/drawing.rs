@@ -105,6 +105,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> 
         shaders: &shaders?,
         table: &table,
         engine: ShadingEngine::Batch,
+        time: 0.0,
         threads: drawing.threads,
         stop: &AtomicBool::new(false),
     };

@@ -16,14 +16,14 @@ const PAINT: &str = "texture2d tiles;
 shader paint(float2 at = float2(0, 0), float rough = 0.4, out closure surface) {
     float3 n = global_value<normal>;
     color base = texture2d_sample<tiles>(at).xyz;
-    surface = base * make_closure<diffuse>(n, 0.0)
-        + make_closure<reflection>(n, global_value<tangent>, rough, 0.0, float3(0.04), 1);
+    surface = base * make_closure<diffuse>(n)
+        + make_closure<generalized_schlick_bsdf>(n, global_value<tangent>, ggx_alpha(rough), ggx_alpha(rough), float3(0.04), 1);
 }";
 
 const FLOOR: &str = "texture2d tiles;
 shader plain(out closure surface) {
     color base = texture2d_sample<tiles>(10 * global_value<uvw>.xy).xyz;
-    surface = base * make_closure<diffuse>(global_value<normal>, 0.0);
+    surface = base * make_closure<diffuse>(global_value<normal>);
 }";
 
 const WARP: &str =

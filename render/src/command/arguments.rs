@@ -63,6 +63,10 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
+    /// The global `time` of shaders, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", allow_negative_numbers = true)]
+    pub(crate) time: f32,
+
     /// Threads; one for each processor if nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
@@ -264,6 +268,11 @@ fn size(text: &str) -> Result<[u32; 2], String> {
         Some([Some(width), Some(height)]) => Ok([width, height]),
         _ => Err("a size is WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
+}
+
+fn seconds(text: &str) -> Result<f32, String> {
+    let time = text.parse::<f32>().ok().filter(|time| time.is_finite());
+    time.ok_or_else(|| "a time is a finite number of seconds, such as 1.5".to_owned())
 }
 
 fn bias(text: &str) -> Result<f32, String> {

@@ -190,7 +190,8 @@ fn draw_paths(
         },
         shaders: &shaders,
         table: &table,
-        engine,
+        engine: arguments.engine.into(),
+        time: arguments.time,
         threads,
         stop: &stop,
     };
@@ -274,7 +275,7 @@ fn image_inputs(
 ) -> ImageInputs {
     let mut options = Fingerprint::new();
     options.add_debug(&(settings, lookup, is_level));
-    options.add_debug(&arguments.derivatives);
+    options.add_debug(&(arguments.derivatives, arguments.time));
     ImageInputs {
         size: scene.camera.size,
         scene: scene.fingerprint(),
@@ -359,13 +360,19 @@ fn seed_view(scene: &Scene, arguments: &DrawArguments, view: &View) -> Fallible<
 
 fn global(seeds: &SurfaceSeeds, name: &str) -> Fallible<adumbra::Dual<Vec3>> {
     Ok(match name {
-        "uvw" => seeds.uvw,
+        "uvw" | "uv" => seeds.uvw,
         "position" => seeds.position,
         "normal" => seeds.normal,
         "gnormal" => seeds.gnormal,
         "I" => seeds.incoming,
         "tangent" => seeds.tangent,
-        _ => return Err("the globals are uvw, position, normal, gnormal, I and tangent".into()),
+        "bitangent" => seeds.bitangent,
+        _ => {
+            return Err(
+                "the globals are uvw, uv, position, normal, gnormal, I, tangent and bitangent"
+                    .into(),
+            );
+        }
     })
 }
 

@@ -124,13 +124,16 @@ fn moved(seeds: &SurfaceSeeds, at: DVec2) -> SurfaceSeeds {
         value: global.value + global.ddx * at.x + global.ddy * at.y,
         ..*global
     };
+    let uvw = moved(&seeds.uvw);
     SurfaceSeeds {
-        uvw: moved(&seeds.uvw),
+        uvw,
         position: moved(&seeds.position),
         normal: moved(&seeds.normal),
         gnormal: moved(&seeds.gnormal),
         incoming: moved(&seeds.incoming),
         tangent: moved(&seeds.tangent),
         bitangent: moved(&seeds.bitangent),
+        uv: uvw.map(Vec3::truncate),
+        time: seeds.time,
     }
 }

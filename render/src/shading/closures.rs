@@ -1,5 +1,4 @@
-//! The closures that materials are made of, in the manner of OpenPBR (Academy Software Foundation,
-//! OpenPBR Surface 1.1, 2024), and the lobes that they become.
+//! The leaves that closures are made of, in one table, and the lobes that they become.
 
 use super::bsdf::LEAST_SHEEN_ROUGHNESS;
 use adumbra::access::AccessError;
@@ -10,15 +9,14 @@ use glam::Vec3;
 /// How light leaves a surface by one lobe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LobeShape {
-    /// `diffuse(normal, roughness)`: Oren–Nayar; Lambert where the roughness is 0.
+    /// Oren–Nayar; Lambert where the roughness is 0.
     Diffuse {
         /// The unit normal.
         normal: Vec3,
         /// σ, 0 to 1.
         roughness: f32,
     },
-    /// `reflection(normal, tangent, roughness, anisotropy, f0, layer)`: GGX with Schlick's Fresnel
-    /// term from `f0`.
+    /// GGX reflection with Schlick's Fresnel term from `f0`.
     Reflection {
         /// The unit normal.
         normal: Vec3,
@@ -29,8 +27,7 @@ pub enum LobeShape {
         /// What is reflected of light along the normal.
         f0: Vec3,
     },
-    /// `dielectric(normal, roughness, ior)`: GGX reflection and transmission by the exact Fresnel
-    /// term.
+    /// GGX reflection and transmission by the exact Fresnel term.
     Dielectric {
         /// The unit normal.
         normal: Vec3,
@@ -39,16 +36,16 @@ pub enum LobeShape {
         /// The index of refraction inside over the one outside.
         ior: f32,
     },
-    /// `sheen(normal, roughness, layer)`: the distribution of Estevez and Kulla.
+    /// The distribution of Estevez and Kulla.
     Sheen {
         /// The unit normal.
         normal: Vec3,
         /// 0 to 1.
         roughness: f32,
     },
-    /// `emission()`: radiance, the same in all directions.
+    /// Radiance, the same in all directions.
     Emission,
-    /// `transparency()`: light that passes straight through.
+    /// Light that passes straight through.
     Transparency,
 }
 
@@ -69,115 +66,155 @@ pub(super) const MAX_LAYER: u32 = 7;
 /// The least α of GGX that is not a mirror.
 pub(super) const MIN_ALPHA: f32 = 1e-3;
 
-/// The registry of the closures, and where their arguments are.
+/// A leaf that closures are made of. Its weight in the shader multiplies the light that it leaves.
+#[derive(Clone, Debug)]
+pub struct LeafInfo {
+    /// OSL's name, or MaterialX's where OSL has taken it from there (`stdosl.h`).
+    pub name: &'static str,
+    /// Names and types of the arguments, in order.
+    pub params: &'static [(&'static str, Type)],
+    /// The light that leaves, in a sentence.
+    pub meaning: &'static str,
+    kind: LeafKind,
+}
+
+/// How a leaf becomes a lobe.
+#[derive(Clone, Copy, Debug)]
+enum LeafKind {
+    Diffuse,
+    OrenNayar,
+    Subsurface,
+    Schlick,
+    Dielectric,
+    Sheen,
+    Emission,
+    Transparent,
+}
+
+const VECTOR: Type = Type::Vector(3);
+const INT: Type = Type::Scalar(Scalar::I32);
+
+/// All leaves of this renderer. `docs/closures.md` shows them, and a test compares.
+pub static LEAVES: [LeafInfo; 8] = [
+    LeafInfo {
+        name: "diffuse",
+        params: &[("normal", VECTOR)],
+        meaning: "Lambert's reflection",
+        kind: LeafKind::Diffuse,
+    },
+    LeafInfo {
+        name: "oren_nayar",
+        params: &[("normal", VECTOR), ("sigma", Type::FLOAT)],
+        meaning: "rough diffuse reflection after Oren and Nayar, `sigma` from 0 to 1",
+        kind: LeafKind::OrenNayar,
+    },
+    LeafInfo {
+        name: "subsurface_bssrdf",
+        params: &[("normal", VECTOR), ("radius", Type::FLOAT)],
+        meaning: "light that leaves about `radius` away from where it enters; drawn as `diffuse`",
+        kind: LeafKind::Subsurface,
+    },
+    LeafInfo {
+        name: "generalized_schlick_bsdf",
+        params: &[
+            ("normal", VECTOR),
+            ("tangent", VECTOR),
+            ("alpha_x", Type::FLOAT),
+            ("alpha_y", Type::FLOAT),
+            ("f0", VECTOR),
+            ("layer", INT),
+        ],
+        meaning: "GGX reflection with Schlick's Fresnel term from `f0`; a mirror where α is 0",
+        kind: LeafKind::Schlick,
+    },
+    LeafInfo {
+        name: "dielectric_bsdf",
+        params: &[
+            ("normal", VECTOR),
+            ("alpha", Type::FLOAT),
+            ("ior", Type::FLOAT),
+        ],
+        meaning: "GGX reflection and transmission by the exact Fresnel term",
+        kind: LeafKind::Dielectric,
+    },
+    LeafInfo {
+        name: "sheen_bsdf",
+        params: &[
+            ("normal", VECTOR),
+            ("roughness", Type::FLOAT),
+            ("layer", INT),
+        ],
+        meaning: "cloth's light at grazing angles, after Estevez and Kulla",
+        kind: LeafKind::Sheen,
+    },
+    LeafInfo {
+        name: "emission",
+        params: &[("radiance", VECTOR)],
+        meaning: "light of its own, the same in all directions",
+        kind: LeafKind::Emission,
+    },
+    LeafInfo {
+        name: "transparent",
+        params: &[],
+        meaning: "light that passes straight on",
+        kind: LeafKind::Transparent,
+    },
+];
+
+/// The registry of the leaves, and where their arguments are.
 #[derive(Clone, Debug)]
 pub struct ClosureTable {
     registry: ClosureRegistry,
-    diffuse: Slots,
-    reflection: Slots,
-    dielectric: Slots,
-    sheen: Slots,
-    emission: ClosureKind,
-    transparency: ClosureKind,
+    /// In the order of [`LEAVES`].
+    slots: Vec<Slots>,
 }
 
-/// A closure and its arguments, as far as it has them.
-#[derive(Clone, Copy, Debug)]
+/// A leaf's arguments by their types, each in the order of its parameters.
+#[derive(Clone, Debug)]
 struct Slots {
     kind: ClosureKind,
-    normal: ArgumentSlot<[f32; 3]>,
-    roughness: ArgumentSlot<f32>,
-    tangent: Option<ArgumentSlot<[f32; 3]>>,
-    anisotropy: Option<ArgumentSlot<f32>>,
-    f0: Option<ArgumentSlot<[f32; 3]>>,
-    ior: Option<ArgumentSlot<f32>>,
-    layer: Option<ArgumentSlot<i32>>,
+    vectors: Vec<ArgumentSlot<[f32; 3]>>,
+    floats: Vec<ArgumentSlot<f32>>,
+    ints: Vec<ArgumentSlot<i32>>,
 }
 
 impl Slots {
-    fn new(registry: &ClosureRegistry, name: &str) -> Result<Slots, AccessError> {
-        Ok(Slots {
-            kind: registry.kind(name)?,
-            normal: registry.slot(name, "normal")?,
-            roughness: registry.slot(name, "roughness")?,
-            tangent: registry.slot(name, "tangent").ok(),
-            anisotropy: registry.slot(name, "anisotropy").ok(),
-            f0: registry.slot(name, "f0").ok(),
-            ior: registry.slot(name, "ior").ok(),
-            layer: registry.slot(name, "layer").ok(),
-        })
-    }
-
-    fn normal(&self, leaf: &WeightedLeaf<'_>) -> Vec3 {
-        leaf.read(self.normal).into()
-    }
-
-    /// A roughness between 0 and 1; NaN counts as 0.
-    fn roughness(&self, leaf: &WeightedLeaf<'_>) -> f32 {
-        unit_range(leaf.read(self.roughness))
-    }
-
-    fn layer(&self, leaf: &WeightedLeaf<'_>) -> u32 {
-        let layer = self.layer.map_or(0, |slot| leaf.read(slot));
-        layer.clamp(0, MAX_LAYER as i32) as u32
+    fn new(registry: &ClosureRegistry, leaf: &LeafInfo) -> Result<Slots, AccessError> {
+        let mut slots = Slots {
+            kind: registry.kind(leaf.name)?,
+            vectors: Vec::new(),
+            floats: Vec::new(),
+            ints: Vec::new(),
+        };
+        for (param, ty) in leaf.params {
+            match ty {
+                Type::Vector(3) => slots.vectors.push(registry.slot(leaf.name, param)?),
+                Type::Scalar(Scalar::I32) => slots.ints.push(registry.slot(leaf.name, param)?),
+                _ => slots.floats.push(registry.slot(leaf.name, param)?),
+            }
+        }
+        Ok(slots)
     }
 }
 
-/// The parameters of each closure, in order.
-const VECTOR: Type = Type::Vector(3);
-const CLOSURES: [(&str, &[(&str, Type)]); 6] = [
-    ("diffuse", &[("normal", VECTOR), ("roughness", Type::FLOAT)]),
-    (
-        "reflection",
-        &[
-            ("normal", VECTOR),
-            ("tangent", VECTOR),
-            ("roughness", Type::FLOAT),
-            ("anisotropy", Type::FLOAT),
-            ("f0", VECTOR),
-            ("layer", Type::Scalar(Scalar::I32)),
-        ],
-    ),
-    (
-        "dielectric",
-        &[
-            ("normal", VECTOR),
-            ("roughness", Type::FLOAT),
-            ("ior", Type::FLOAT),
-        ],
-    ),
-    (
-        "sheen",
-        &[
-            ("normal", VECTOR),
-            ("roughness", Type::FLOAT),
-            ("layer", Type::Scalar(Scalar::I32)),
-        ],
-    ),
-    ("emission", &[]),
-    ("transparency", &[]),
-];
-
 impl ClosureTable {
-    /// The table of all closures of this renderer.
+    /// The table of all leaves of this renderer.
     ///
     /// # Panics
-    /// Never: the closures are those of a constant.
+    /// Never: the leaves are those of a constant.
     pub fn new() -> ClosureTable {
-        let all = CLOSURES.into_iter();
-        let registry = all.fold(ClosureRegistry::new(), |registry, (name, params)| {
-            let added = registry.with(name, params);
-            added.expect("names and types of the constant are right")
+        let registry = LEAVES
+            .iter()
+            .fold(ClosureRegistry::new(), |registry, leaf| {
+                let added = registry.with(leaf.name, leaf.params);
+                added.expect("names and types of the constant are right")
+            });
+        let slots = LEAVES.iter().map(|leaf| {
+            let slots = Slots::new(&registry, leaf);
+            slots.expect("the leaf is in the registry")
         });
-        let slots = |name| Slots::new(&registry, name).expect("the closure is in the constant");
-        let kind = |name| registry.kind(name).expect("the closure is in the constant");
         ClosureTable {
-            diffuse: slots("diffuse"),
-            reflection: slots("reflection"),
-            dielectric: slots("dielectric"),
-            sheen: slots("sheen"),
-            emission: kind("emission"),
-            transparency: kind("transparency"),
+            slots: slots.collect(),
             registry,
         }
     }
@@ -208,51 +245,54 @@ impl ClosureTable {
 
     /// The lobe of a leaf. Weights that are not finite, and normals of length 0, make none.
     pub fn lobe(&self, leaf: &WeightedLeaf<'_>) -> Option<Lobe> {
-        let mut layer = 0;
-        let shape = if leaf.kind == self.diffuse.kind {
-            LobeShape::Diffuse {
-                normal: self.diffuse.normal(leaf).try_normalize()?,
-                roughness: self.diffuse.roughness(leaf),
+        let at = self
+            .slots
+            .iter()
+            .position(|slots| slots.kind == leaf.kind)?;
+        let slots = &self.slots[at];
+        let vector = |index: usize| Vec3::from(leaf.read(slots.vectors[index]));
+        let float = |index: usize| leaf.read(slots.floats[index]);
+        let normal = || vector(0).try_normalize();
+        let mut weight = Vec3::from(leaf.weight);
+        let shape = match LEAVES[at].kind {
+            LeafKind::Diffuse | LeafKind::Subsurface => LobeShape::Diffuse {
+                normal: normal()?,
+                roughness: 0.0,
+            },
+            LeafKind::OrenNayar => LobeShape::Diffuse {
+                normal: normal()?,
+                roughness: unit_range(float(0)),
+            },
+            LeafKind::Schlick => {
+                let normal = normal()?;
+                LobeShape::Reflection {
+                    normal,
+                    tangent: tangent_of(normal, vector(1)),
+                    alpha: [float(0), float(1)].map(unit_range),
+                    f0: unit_colour(vector(2)),
+                }
             }
-        } else if leaf.kind == self.reflection.kind {
-            let slots = &self.reflection;
-            layer = slots.layer(leaf);
-            let normal = slots.normal(leaf).try_normalize()?;
-            let tangent: Vec3 = slots.tangent.map(|slot| leaf.read(slot))?.into();
-            let anisotropy = slots.anisotropy.map(|slot| leaf.read(slot))?;
-            LobeShape::Reflection {
-                normal,
-                tangent: tangent_of(normal, tangent),
-                alpha: alphas(slots.roughness(leaf), anisotropy),
-                f0: unit_colour(slots.f0.map(|slot| leaf.read(slot))?.into()),
+            LeafKind::Dielectric => LobeShape::Dielectric {
+                normal: normal()?,
+                alpha: unit_range(float(0)),
+                ior: index(float(1)),
+            },
+            LeafKind::Sheen => LobeShape::Sheen {
+                normal: normal()?,
+                roughness: unit_range(float(0)).max(MIN_SHEEN_ROUGHNESS),
+            },
+            LeafKind::Emission => {
+                weight *= vector(0);
+                LobeShape::Emission
             }
-        } else if leaf.kind == self.dielectric.kind {
-            let slots = &self.dielectric;
-            let roughness = slots.roughness(leaf);
-            LobeShape::Dielectric {
-                normal: slots.normal(leaf).try_normalize()?,
-                alpha: roughness * roughness,
-                ior: index(slots.ior.map(|slot| leaf.read(slot))?),
-            }
-        } else if leaf.kind == self.sheen.kind {
-            layer = self.sheen.layer(leaf);
-            LobeShape::Sheen {
-                normal: self.sheen.normal(leaf).try_normalize()?,
-                roughness: self.sheen.roughness(leaf).max(LEAST_SHEEN_ROUGHNESS),
-            }
-        } else if leaf.kind == self.emission {
-            LobeShape::Emission
-        } else if leaf.kind == self.transparency {
-            LobeShape::Transparency
-        } else {
-            return None;
+            LeafKind::Transparent => LobeShape::Transparency,
         };
-        let weight = Vec3::from(leaf.weight);
+        let layer = slots.ints.first().map_or(0, |slot| leaf.read(*slot));
         let is_light = weight.is_finite() && weight.max_element() > 0.0;
         is_light.then(|| Lobe {
             shape,
             weight: weight.max(Vec3::ZERO),
-            layer,
+            layer: layer.clamp(0, MAX_LAYER as i32) as u32,
         })
     }
 }
@@ -265,13 +305,6 @@ impl Default for ClosureTable {
 
 /// Indices of refraction beyond this one count as it.
 const MAX_IOR: f32 = 10.0;
-
-/// GGX's α along tangent and bitangent (Burley, "Physically Based Shading at Disney", 2012).
-fn alphas(roughness: f32, anisotropy: f32) -> [f32; 2] {
-    let aspect = (1.0 - 0.9 * unit_range(anisotropy)).sqrt();
-    let square = roughness * roughness;
-    [(square / aspect).min(1.0), square * aspect]
-}
 
 /// The part of `tangent` across the normal, or any direction across it.
 fn tangent_of(normal: Vec3, tangent: Vec3) -> Vec3 {

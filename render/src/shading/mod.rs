@@ -19,8 +19,7 @@ mod random;
 mod shadow;
 mod wave;
 
-pub use area_lights::{AreaLights, MAX_ESTIMATE_POINTS};
-pub use closures::{ClosureTable, Lobe, LobeShape};
+pub use closures::{ClosureTable, LEAVES, LeafInfo, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
 pub use material_faults::MaterialFaults;
 pub use path::{ImageTile, MAX_PASSES, PathScene, PathSettings, WAVE_PATHS, trace_tile};

@@ -92,6 +92,8 @@ pub(super) struct BatchPoints {
     pub(super) hits: Vec<SurfaceSeeds>,
     pub(super) textures: Vec<TexturePoint>,
     pub(super) helpers: Vec<bool>,
+    /// The global `time` of all points.
+    pub(super) time: f32,
 }
 
 impl BatchPoints {
@@ -101,16 +103,23 @@ impl BatchPoints {
         self.helpers.clear();
     }
 
+    fn timed(&self, hit: SurfaceSeeds) -> SurfaceSeeds {
+        SurfaceSeeds {
+            time: self.time,
+            ..hit
+        }
+    }
+
     /// Adds a point, or all points of its quad.
     pub(super) fn push(&mut self, wave: Wave<'_>, at: usize, is_in_quad: bool) {
         let point = &wave.points[at];
         if !is_in_quad {
-            self.hits.push(point.hit);
+            self.hits.push(self.timed(point.hit));
             self.textures.push(point.texture);
             return;
         }
         let quad = &wave.quads[at];
-        self.hits.extend(&quad.seeds);
+        self.hits.extend(quad.seeds.map(|hit| self.timed(hit)));
         for corner in Corner::ALL {
             let is_helper = corner != quad.own;
             self.helpers.push(is_helper);

@@ -172,6 +172,12 @@ impl<'a> WaveShader<'a> {
         }
     }
 
+    /// The same at another time of the image than 0 seconds.
+    pub fn at_time(mut self, time: f32) -> WaveShader<'a> {
+        self.batch_points.time = time;
+        self
+    }
+
     /// Where the time of all tiles went that were traced with it.
     pub fn times(&self) -> PhaseTimes {
         self.clock.times

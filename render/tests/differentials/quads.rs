@@ -19,6 +19,8 @@ fn values(seeds: &SurfaceSeeds) -> [Vec3; 7] {
         incoming,
         tangent,
         bitangent,
+        uv: _,
+        time: _,
     } = seeds;
     [uvw, position, normal, gnormal, incoming, tangent, bitangent].map(|dual| dual.value)
 }

@@ -88,7 +88,7 @@ fn whole_scene() -> Files {
     );
     files.write(
         "lambert.adu",
-        "shader l(out closure c) { c = 0.5 * make_closure<diffuse>(global_value<normal>, 0.0); }",
+        "shader l(out closure c) { c = 0.5 * make_closure<diffuse>(global_value<normal>); }",
     );
     files
 }

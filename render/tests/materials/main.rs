@@ -1,0 +1,3 @@
+//! The leaves of closures, and the materials of `examples/materials` that are made of them.
+
+mod leaves;
