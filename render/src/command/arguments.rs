@@ -1,7 +1,8 @@
 //! The arguments. Doc comments of items are the help.
 
+use super::tone::{Tone, ToneCurve};
 use adumbra_render::derivative_mode::DerivativeMode;
-use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES};
+use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
 use adumbra_render::shading::ShadingEngine;
 use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
@@ -10,7 +11,8 @@ use std::str::FromStr;
 
 /// Draws scenes whose shaders know how everything changes from pixel to pixel
 ///
-/// A scene is a JSON file, or a glTF or OBJ file by itself.
+/// A scene is a JSON file, a glTF or OBJ file by itself, or a shader (.adu) on a sphere and a
+/// square.
 #[derive(Debug, Parser)]
 #[command(
     name = "adumbra-render",
@@ -35,7 +37,7 @@ pub(crate) enum Subcommand {
 /// What to draw, and how.
 #[derive(Debug, Args)]
 pub(crate) struct DrawArguments {
-    /// The scene: a .json, .gltf, .glb or .obj file
+    /// The scene: a .json, .gltf, .glb, .obj or .adu file
     pub(crate) scene: PathBuf,
 
     /// The image: a .png or .exr file
@@ -46,7 +48,7 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub(crate) size: Option<[u32; 2]>,
 
-    /// Samples of each pixel
+    /// Samples of each pixel, in place of the scene's or of 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(crate) spp: Option<u32>,
 
@@ -58,6 +60,22 @@ pub(crate) struct DrawArguments {
     /// but a darker image
     #[arg(long, value_name = "VALUE", value_parser = clamp, allow_negative_numbers = true)]
     pub(crate) clamp: Option<f32>,
+
+    /// The brightness of a PNG image in stops: each doubles it
+    #[arg(long, value_name = "STOPS", value_parser = exposure, default_value = "0", allow_negative_numbers = true)]
+    pub(crate) exposure: f32,
+
+    /// How bright light is shown in a PNG image
+    #[arg(long, value_enum, default_value = "none")]
+    pub(crate) tone: ToneCurve,
+
+    /// A shader in place of a material of the scene; may be given for several
+    #[arg(long = "material", value_name = "NAME=FILE", value_parser = replacement)]
+    pub(crate) replacements: Vec<MaterialReplacement>,
+
+    /// What an .adu file is drawn on
+    #[arg(long, value_enum, default_value = "both")]
+    pub(crate) shape: ShapeName,
 
     /// Another number gives another image of the same scene
     #[arg(long, value_name = "N")]
@@ -157,6 +175,37 @@ impl FromStr for View {
                 Err(format!("say of which global: {view}=uvw"))
             }
             _ => Err("the views are beauty, level, footprint, derivative=GLOBAL, derivative-y=GLOBAL and difference".to_owned()),
+        }
+    }
+}
+
+impl DrawArguments {
+    /// How radiance is shown.
+    pub(crate) fn tone(&self) -> Tone {
+        Tone {
+            exposure: self.exposure,
+            curve: self.tone,
+        }
+    }
+}
+
+/// What a shader by itself is drawn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShapeName {
+    /// A sphere, and a square beside it
+    Both,
+    /// A sphere
+    Sphere,
+    /// A square that faces the camera
+    Plane,
+}
+
+impl From<ShapeName> for PreviewShape {
+    fn from(name: ShapeName) -> PreviewShape {
+        match name {
+            ShapeName::Both => PreviewShape::Both,
+            ShapeName::Sphere => PreviewShape::Sphere,
+            ShapeName::Plane => PreviewShape::Plane,
         }
     }
 }
@@ -273,6 +322,25 @@ fn size(text: &str) -> Result<[u32; 2], String> {
 fn seconds(text: &str) -> Result<f32, String> {
     let time = text.parse::<f32>().ok().filter(|time| time.is_finite());
     time.ok_or_else(|| "a time is a finite number of seconds, such as 1.5".to_owned())
+}
+
+/// Stops beyond this are refused: radiance would be infinite or 0.
+const MAX_EXPOSURE: f32 = 64.0;
+
+fn exposure(text: &str) -> Result<f32, String> {
+    let stops = text.parse::<f32>().ok();
+    let stops = stops.filter(|stops| stops.abs() <= MAX_EXPOSURE);
+    stops.ok_or_else(|| {
+        format!("an exposure is a number of stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}")
+    })
+}
+
+fn replacement(text: &str) -> Result<MaterialReplacement, String> {
+    let (name, file) = (text.rsplit_once('=')).ok_or("it is NAME=FILE, such as Body=paint.adu")?;
+    Ok(MaterialReplacement {
+        name: name.to_owned(),
+        file: PathBuf::from(file),
+    })
 }
 
 fn bias(text: &str) -> Result<f32, String> {

@@ -11,7 +11,7 @@ use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::fingerprint::Fingerprint;
 use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
-use adumbra_render::scene::{Scene, SceneLoader};
+use adumbra_render::scene::{DEFAULT_SAMPLES, Scene, SceneLoader};
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::{
@@ -41,6 +41,8 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     let scene = SceneLoader::new()
         .with_options(DerivativeMode::from(arguments.derivatives).options())
         .with_size(arguments.size)
+        .with_preview(arguments.shape.into())
+        .with_replacements(arguments.replacements.clone())
         .load(&arguments.scene)?;
     for warning in &scene.warnings {
         anstream::eprintln!("adumbra-render: {warning}");
@@ -63,7 +65,13 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         },
         _ => draw_paths(&scene, arguments, &view, image_size)?,
     };
-    write(&arguments.out, &view, image_size, &image.pixels)?;
+    write(
+        &arguments.out,
+        &view,
+        arguments.tone(),
+        image_size,
+        &image.pixels,
+    )?;
     if arguments.stats {
         let drawn = start.elapsed() - loaded;
         let triangles = scene.world.instanced_triangles();
@@ -136,7 +144,7 @@ fn draw_paths(
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
     let mode = DerivativeMode::from(arguments.derivatives);
-    let samples = arguments.spp.or(options.spp).unwrap_or(1).max(1);
+    let samples = arguments.spp.or(options.spp).unwrap_or(DEFAULT_SAMPLES);
     let at = |key: &'static str| move |why: String| option_error(arguments, key, &why);
     let named_rule = options.mip_rule.as_deref().map(level_rule).transpose();
     let named_rule = named_rule.map_err(at("mip-rule"))?;

@@ -4,6 +4,7 @@ mod arguments;
 mod draw;
 mod output;
 mod progress;
+mod tone;
 
 pub(crate) use arguments::Arguments;
 
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
         (None, Some(draw)) => draw::draw(&draw),
-        (None, None) => Err("name a scene: a .json, .gltf, .glb or .obj file".into()),
+        (None, None) => Err("name a scene: a .json, .gltf, .glb, .obj or .adu file".into()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Fallible;
 use super::arguments::View;
 use super::progress::ProgressFile;
+use super::tone::Tone;
 use adumbra_image::{
     Image, ImageFormat, ImageSize, PngImage, derivative_grey, derivative_scale, level_colour,
     level_legend, save_atomically, srgb, to_byte, write_exr, write_png,
@@ -37,12 +38,16 @@ pub(crate) fn image_format(path: &Path) -> Fallible<ImageFormat> {
 pub(crate) fn write(
     path: &Path,
     view: &View,
+    tone: Tone,
     size: ImageSize,
     pixels: &[[f32; 4]],
 ) -> Fallible<()> {
     let saved = match image_format(path)? {
         ImageFormat::Png => {
-            let bytes = colours(view, pixels);
+            let bytes = colours(view, tone, pixels);
+            if let (View::Beauty, Some(hint)) = (view, tone.hint(pixels)) {
+                anstream::eprintln!("adumbra-render: {hint}");
+            }
             let png = PngImage {
                 size,
                 bytes: &bytes,
@@ -64,13 +69,15 @@ pub(crate) fn write(
 }
 
 /// The bytes of a PNG file, three for each pixel.
-fn colours(view: &View, pixels: &[[f32; 4]]) -> Vec<u8> {
+fn colours(view: &View, tone: Tone, pixels: &[[f32; 4]]) -> Vec<u8> {
     match view {
         View::Beauty | View::Difference => {
-            let tone = |c: f32| to_byte(srgb::from_linear(f64::from(c).clamp(0.0, 1.0)));
-            pixels
-                .iter()
-                .flat_map(|pixel| [0, 1, 2].map(|i| tone(pixel[i])))
+            let shown = pixels.iter().map(|pixel| match view {
+                View::Beauty => tone.apply(pixel),
+                _ => Tone::NEUTRAL.apply(pixel),
+            });
+            shown
+                .flat_map(|color| color.to_array().map(|c| to_byte(srgb::from_linear(c))))
                 .collect()
         }
         View::Level | View::Footprint => {

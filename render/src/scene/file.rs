@@ -105,6 +105,8 @@ pub struct SceneOptions {
     pub view: Option<String>,
 }
 
+/// Samples of a pixel if neither the scene nor the command says: enough to see what it will be.
+pub const DEFAULT_SAMPLES: u32 = 16;
 /// Most samples of a pixel.
 pub const MAX_SAMPLES: u32 = 1 << 16;
 /// Most surfaces that a path may be scattered by.

@@ -6,6 +6,8 @@ use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
 use super::compile::{self, MaterialCompiler};
 use super::error::{SceneError, ScenePlace, guarded};
 use super::file::{InstanceSection, MaterialSection, MeshSection, SceneFile};
+use super::preview::{self, PreviewShape};
+use super::replacement::{MaterialReplacement, replace_materials};
 use super::section::{
     read_environment, read_light, read_mesh, read_texture, read_transform, shader_instance,
     standard,
@@ -37,6 +39,8 @@ pub struct SceneLoader {
     compiler: MaterialCompiler,
     limits: GeometryLimits,
     size: Option<[u32; 2]>,
+    preview: PreviewShape,
+    replacements: Vec<MaterialReplacement>,
 }
 
 impl Default for SceneLoader {
@@ -61,6 +65,8 @@ impl SceneLoader {
             compiler,
             limits: GeometryLimits::default(),
             size: None,
+            preview: PreviewShape::default(),
+            replacements: Vec::new(),
         }
     }
 
@@ -82,7 +88,19 @@ impl SceneLoader {
         self
     }
 
-    /// Reads a scene file (`.json`), glTF (`.gltf`, `.glb`) or OBJ file (`.obj`).
+    /// The same with another shape for a shader that is a scene by itself.
+    pub fn with_preview(mut self, shape: PreviewShape) -> SceneLoader {
+        self.preview = shape;
+        self
+    }
+
+    /// The same with shaders in place of materials of the scene, by their names.
+    pub fn with_replacements(mut self, replacements: Vec<MaterialReplacement>) -> SceneLoader {
+        self.replacements = replacements;
+        self
+    }
+
+    /// Reads a scene file (`.json`), glTF (`.gltf`, `.glb`), OBJ file (`.obj`) or shader (`.adu`).
     ///
     /// A scene without a camera has [`framing_camera`]. One without any light has a grey
     /// environment.
@@ -112,8 +130,14 @@ impl SceneLoader {
                 builder.open.push(canonical(path)?);
                 Rc::new(read_scene(&mut builder, path, file)?)
             }
+            None if kind == FileKind::Shader => {
+                let mut model = preview::read(&mut builder, path, self.preview)?;
+                preview::stage(&mut model, self.preview, size);
+                Rc::new(model)
+            }
             None => read_model(&mut builder, path, path, ScenePlace::File)?,
         };
+        replace_materials(&mut builder, path, &self.replacements)?;
         finish(builder, &model, path, options.unwrap_or_default())
     }
 
@@ -141,6 +165,7 @@ pub(super) enum FileKind {
     Scene,
     Gltf,
     Obj,
+    Shader,
 }
 
 impl FileKind {
@@ -150,8 +175,9 @@ impl FileKind {
             Some("json") => Ok(FileKind::Scene),
             Some("gltf" | "glb") => Ok(FileKind::Gltf),
             Some("obj") => Ok(FileKind::Obj),
+            Some("adu") => Ok(FileKind::Shader),
             _ => {
-                let message = "its name ends with none of .json, .gltf, .glb, .obj";
+                let message = "its name ends with none of .json, .gltf, .glb, .obj, .adu";
                 Err(SceneError::file(path, message))
             }
         }
@@ -201,6 +227,7 @@ fn read_model(
         }
         FileKind::Gltf => guarded(path, || gltf::read(builder, path))?,
         FileKind::Obj => guarded(path, || obj::read(builder, path))?,
+        FileKind::Shader => preview::read(builder, path, PreviewShape::default())?,
     };
     builder.open.pop();
     let model = Rc::new(model);

@@ -1,9 +1,10 @@
-//! Scenes: what to draw, from scene files (JSON), glTF, OBJ, or generated.
+//! Scenes: what to draw, from scene files (JSON), glTF, OBJ, or a shader's file.
 //!
 //! A [`SceneLoader`] reads a file into a [`Scene`]: a camera, a [`World`] of meshes and instances,
 //! compiled materials, textures, lights and the environment. `docs/render.md` describes the format
 //! of scene files under "Scene files"; the types of `file` are its definition. A glTF or OBJ file
-//! is a scene by itself. Everything that is wrong with a file is a [`SceneError`] with a place.
+//! is a scene by itself, and so is a shader (`.adu`), which is drawn on a sphere and a square.
+//! Everything that is wrong with a file is a [`SceneError`] with a place.
 
 mod builder;
 mod bytes;
@@ -17,6 +18,8 @@ mod light;
 mod loader;
 mod obj;
 mod obj_check;
+mod preview;
+mod replacement;
 mod section;
 mod standard;
 mod texture;
@@ -27,9 +30,11 @@ pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
-pub use file::{MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
+pub use file::{DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
+pub use preview::PreviewShape;
+pub use replacement::MaterialReplacement;
 pub use texture::{SceneTexture, TextureSource};
 
 use crate::camera::Camera;

@@ -8,7 +8,7 @@ use super::file::{
     TransformSection,
 };
 use super::loader::{FileKind, folder};
-use super::standard::{Alpha, StandardMap, StandardMaterial};
+use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{Environment, Light, SceneTexture, SpotCone, TextureSource};
 use super::{gltf, obj, transform};
 use crate::geometry::{Mesh, cuboid, cylinder, grid, quad, sphere, terrain};
@@ -43,7 +43,7 @@ pub(super) fn standard(
         &section.normal_texture,
         &section.emission_texture,
     ];
-    let mut maps = [None; 4];
+    let mut maps = [None; MapRole::ALL.len()];
     for (map, name) in maps.iter_mut().zip(names) {
         let texture = name.as_deref().map(find).transpose()?;
         *map = texture.map(StandardMap::new);
@@ -59,8 +59,8 @@ pub(super) fn standard(
         metallic: section.metallic,
         roughness: section.roughness,
         emission: section.emission,
-        normal_scale: 1.0,
         maps,
+        ..StandardMaterial::default()
     })
 }
 
@@ -114,7 +114,7 @@ pub(super) fn read_mesh(
             return match FileKind::of(&file)? {
                 FileKind::Gltf => guarded(&file, || gltf::read_mesh(builder, &file, name)),
                 FileKind::Obj => guarded(&file, || obj::read_mesh(builder, &file, name)),
-                FileKind::Scene => {
+                FileKind::Scene | FileKind::Shader => {
                     let message = "a mesh is in a glTF or OBJ file; `instances` may have a `scene`";
                     Err(SceneError::item(path, item, message))
                 }

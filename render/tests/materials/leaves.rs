@@ -66,10 +66,10 @@ fn leaves_give_the_light_of_their_arguments() {
     let n = "global_value<normal>";
     for (leaf, expected) in [
         (
-            format!("make_closure<emission>(color(2, 0.5, 0.25))"),
+            "make_closure<emission>(color(2, 0.5, 0.25))".to_owned(),
             [2.0, 0.5, 0.25],
         ),
-        (format!("0.5 * make_closure<transparent>()"), [0.5; 3]),
+        ("0.5 * make_closure<transparent>()".to_owned(), [0.5; 3]),
         (
             format!("color(0.25, 0.5, 1) * make_closure<diffuse>({n})"),
             [0.25, 0.5, 1.0],

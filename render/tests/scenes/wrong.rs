@@ -209,8 +209,8 @@ fn wrong_scene_files_are_reported_with_places() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(error(&files, "no.json").starts_with("no.json: it cannot be read: "));
     assert_eq!(
-        error(&files, "ok.adu"),
-        "ok.adu: its name ends with none of .json, .gltf, .glb, .obj"
+        error(&files, "folder/scene.txt"),
+        "folder/scene.txt: its name ends with none of .json, .gltf, .glb, .obj, .adu"
     );
     assert!(error(&files, "no.gltf").starts_with("no.gltf: it cannot be read: "));
     for name in ["empty.json", "empty.gltf", "empty.glb"] {
