@@ -16,6 +16,7 @@ mod fingerprint;
 mod gltf;
 mod light;
 mod loader;
+mod map_statement;
 mod obj;
 mod obj_check;
 mod preview;

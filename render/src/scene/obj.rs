@@ -6,6 +6,7 @@ use super::builder::{Builder, Model, PlacedMesh};
 use super::bytes::read_bytes;
 use super::error::{SceneError, ScenePlace, guarded};
 use super::gltf::append;
+use super::map_statement::MapStatement;
 use super::obj_check::{LineError, check_mtl, check_obj};
 use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{SceneTexture, TextureSource};
@@ -80,8 +81,14 @@ const MAX_LIBRARIES: usize = 256;
 /// Materials of all libraries of a file.
 const MAX_MATERIALS: usize = 1 << 16;
 
-/// The models of a file, and its materials with the files that have them.
-type ObjContent = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
+/// What a file has, and what the files of its materials have.
+struct ObjContent {
+    models: Vec<tobj::Model>,
+    /// With the files that they are in.
+    materials: Vec<(PathBuf, tobj::Material)>,
+    /// Libraries that are not there.
+    missing: Vec<PathBuf>,
+}
 
 /// The models and materials of a file.
 fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError> {
@@ -89,6 +96,7 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
     check_obj(&bytes).map_err(|wrong| line_error(path, wrong))?;
     let mut lines = Lines::new(&bytes);
     let folder = path.parent().unwrap_or(Path::new(""));
+    let missing: RefCell<Vec<PathBuf>> = RefCell::new(Vec::new());
     let failed: RefCell<Option<SceneError>> = RefCell::new(None);
     let files: RefCell<Vec<PathBuf>> = RefCell::new(Vec::new());
     let libraries: RefCell<HashSet<PathBuf>> = RefCell::new(HashSet::new());
@@ -99,6 +107,10 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
             return Ok((Vec::new(), Default::default()));
         }
         libraries.insert(file.clone());
+        if libraries.len() <= MAX_LIBRARIES && !file.exists() {
+            missing.borrow_mut().push(file);
+            return Ok((Vec::new(), Default::default()));
+        }
         let materials = files.borrow().len();
         let result = match read_bytes(&file) {
             _ if libraries.len() > MAX_LIBRARIES => {
@@ -150,7 +162,11 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
     let folder_of = |index: usize| files.get(index).cloned().unwrap_or_else(|| path.to_owned());
     let materials = materials.into_iter().enumerate();
     let materials = materials.map(|(index, material)| (folder_of(index), material));
-    Ok((models, materials.collect()))
+    Ok(ObjContent {
+        models,
+        materials: materials.collect(),
+        missing: missing.into_inner(),
+    })
 }
 
 /// The mesh of a model. Normals or texture coordinates that only some corners have are left out.
@@ -190,12 +206,35 @@ fn mesh(builder: &mut Builder<'_>, path: &Path, model: &tobj::Model) -> Mesh {
 
 /// Reads a file as a scene.
 pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, SceneError> {
-    let (models, sources) = load(builder, path)?;
+    let ObjContent {
+        models,
+        materials: sources,
+        missing,
+    } = load(builder, path)?;
+    let mut without_material = None;
+    for library in &missing {
+        let (path, library) = (path.display(), library.display());
+        builder.warnings.push(format!(
+            "{path}: there is no file {library}: what has its materials is magenta"
+        ));
+    }
     let mut materials: Vec<Option<usize>> = vec![None; sources.len()];
     let mut result = Model::default();
     for model in &models {
         let material = match model.mesh.material_id.filter(|id| *id < sources.len()) {
-            None => builder.default_material(path)?,
+            None if missing.is_empty() => builder.default_material(path)?,
+            None => match without_material {
+                Some(material) => material,
+                None => {
+                    let magenta = StandardMaterial {
+                        base_color: MAGENTA,
+                        roughness: 1.0,
+                        ..StandardMaterial::default()
+                    };
+                    let added = builder.add_standard(path, "mtllib", "missing", &magenta)?;
+                    *without_material.insert(added)
+                }
+            },
             Some(id) => match materials[id] {
                 Some(material) => material,
                 None => {
@@ -213,6 +252,9 @@ pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, Scen
     }
     Ok(result)
 }
+
+/// The color of what is missing, as that of textures that cannot be read.
+const MAGENTA: [f32; 3] = [1.0, 0.0, 1.0];
 
 /// A material of an MTL file as the built-in one: colour and emission as they are, the exponent of
 /// highlights as a roughness (Walter et al., "Microfacet Models for Refraction", 2007).
@@ -239,23 +281,28 @@ fn read_material(
         standard.alpha = dissolve;
         standard.alpha_mode = Alpha::Blend;
     }
-    let normal = (source.normal_texture.as_ref()).or_else(|| source.unknown_param.get("norm"));
+    let other = |key: &str| source.unknown_param.get(key);
+    let height = (source.normal_texture.as_ref()).or_else(|| other("bump"));
     let textures = [
         (MapRole::BaseColor, source.diffuse_texture.as_ref()),
-        (MapRole::Normal, normal),
-        (MapRole::Emission, source.unknown_param.get("map_Ke")),
+        (MapRole::Normal, other("norm")),
+        (MapRole::Emission, other("map_Ke")),
+        (MapRole::Height, height),
     ];
-    for (role, name) in textures {
-        // Options such as `-bm 1` come before the name.
-        let name = name.and_then(|name| name.trim().rsplit(char::is_whitespace).next());
-        let Some(name) = name.filter(|name| !name.is_empty()) else {
+    for (role, statement) in textures {
+        let Some(map) = statement.and_then(|statement| MapStatement::read(statement)) else {
             continue;
         };
-        let name = name.replace('\\', "/");
+        let name = map.name.replace('\\', "/");
         let path = file.parent().unwrap_or(Path::new("")).join(name);
         if !path.is_file() {
-            let message = format!("there is no file {}", path.display());
-            return Err(SceneError::item(file, item, message));
+            let (file, path) = (file.display(), path.display());
+            let warning = format!("{file}: {item}: there is no file {path}");
+            builder.warnings.push(warning);
+            if role == MapRole::BaseColor {
+                standard.base_color = MAGENTA;
+            }
+            continue;
         }
         let texture = builder.add_texture(SceneTexture {
             source: TextureSource::File(path),
@@ -266,6 +313,22 @@ fn read_material(
         if role == MapRole::Emission && source.emissive.is_none() {
             standard.emission = [1.0; 3];
         }
+        if role == MapRole::Height {
+            standard.height_scale = map.multiplier;
+        }
+    }
+    let left_out = [
+        ("map_Ka", source.ambient_texture.is_some()),
+        ("map_Ks", source.specular_texture.is_some()),
+        ("map_Ns", source.shininess_texture.is_some()),
+        ("map_d", source.dissolve_texture.is_some()),
+        ("map_Pr", other("map_Pr").is_some()),
+        ("map_Pm", other("map_Pm").is_some()),
+        ("disp", other("disp").is_some()),
+    ];
+    for (key, _) in left_out.into_iter().filter(|(_, is_there)| *is_there) {
+        let warning = format!("{}: {item}: {key} is left out", file.display());
+        builder.warnings.push(warning);
     }
     builder.add_standard(file, &item, &source.name, &standard)
 }
@@ -276,7 +339,7 @@ pub(super) fn read_mesh(
     path: &Path,
     name: Option<&str>,
 ) -> Result<Mesh, SceneError> {
-    let (models, _) = load(builder, path)?;
+    let ObjContent { models, .. } = load(builder, path)?;
     let chosen = models
         .iter()
         .filter(|model| name.is_none_or(|name| model.name == name));

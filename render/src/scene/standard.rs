@@ -9,6 +9,7 @@ use adumbra::{Diagnostics, Instance, Sources};
 
 const SURFACE: &str = include_str!("materials/gltf.adu");
 const IMAGE: &str = include_str!("materials/image.adu");
+const HEIGHT: &str = include_str!("materials/height.adu");
 /// The bitangent of hits, if they have one.
 const OF_HIT: &str = "float3 bitangent(float3 n, float3 t) { return global_value<bitangent>; }";
 const BY_CROSS: &str = "float3 bitangent(float3 n, float3 t) { return cross(n, t); }";
@@ -42,14 +43,16 @@ pub(super) enum MapRole {
     MetallicRoughness,
     Normal,
     Emission,
+    Height,
 }
 
 impl MapRole {
-    pub(super) const ALL: [MapRole; 4] = [
+    pub(super) const ALL: [MapRole; 5] = [
         MapRole::BaseColor,
         MapRole::MetallicRoughness,
         MapRole::Normal,
         MapRole::Emission,
+        MapRole::Height,
     ];
 
     /// The unit of the group, which names the texture too, and the input that it feeds.
@@ -59,13 +62,14 @@ impl MapRole {
             MapRole::MetallicRoughness => ("metallic_roughness_map", "surface_texel"),
             MapRole::Normal => ("normal_map", "normal_texel"),
             MapRole::Emission => ("emission_map", "emission_texel"),
+            MapRole::Height => ("height_map", "height_slope"),
         }
     }
 
     pub(super) fn color_space(self) -> ColorSpace {
         match self {
             MapRole::BaseColor | MapRole::Emission => ColorSpace::Srgb,
-            MapRole::MetallicRoughness | MapRole::Normal => ColorSpace::Linear,
+            MapRole::MetallicRoughness | MapRole::Normal | MapRole::Height => ColorSpace::Linear,
         }
     }
 }
@@ -82,6 +86,45 @@ pub(super) enum Alpha {
     Blend,
 }
 
+/// What glTF's extensions of materials add, each at a value that adds nothing by default.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MaterialExtensions {
+    /// Only the base color is seen, as it is.
+    pub(super) unlit: bool,
+    pub(super) ior: f32,
+    pub(super) specular: f32,
+    pub(super) specular_color: [f32; 3],
+    pub(super) clearcoat: f32,
+    pub(super) clearcoat_roughness: f32,
+    pub(super) sheen_color: [f32; 3],
+    pub(super) sheen_roughness: f32,
+    pub(super) anisotropy: f32,
+    /// Radians, counter-clockwise from the tangent.
+    pub(super) anisotropy_rotation: f32,
+    pub(super) transmission: f32,
+    /// Whether light that passes is refracted; else the surface is a thin sheet.
+    pub(super) is_volume: bool,
+}
+
+impl Default for MaterialExtensions {
+    fn default() -> MaterialExtensions {
+        MaterialExtensions {
+            unlit: false,
+            ior: 1.5,
+            specular: 1.0,
+            specular_color: [1.0; 3],
+            clearcoat: 0.0,
+            clearcoat_roughness: 0.0,
+            sheen_color: [0.0; 3],
+            sheen_roughness: 0.0,
+            anisotropy: 0.0,
+            anisotropy_rotation: 0.0,
+            transmission: 0.0,
+            is_volume: false,
+        }
+    }
+}
+
 /// The parameters of the material.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StandardMaterial {
@@ -92,8 +135,11 @@ pub(super) struct StandardMaterial {
     pub(super) roughness: f32,
     pub(super) emission: [f32; 3],
     pub(super) normal_scale: f32,
+    /// What heights are multiplied by: units of the model for a texel of 1.
+    pub(super) height_scale: f32,
+    pub(super) extensions: MaterialExtensions,
     /// In the order of [`MapRole::ALL`].
-    pub(super) maps: [Option<StandardMap>; 4],
+    pub(super) maps: [Option<StandardMap>; MapRole::ALL.len()],
 }
 
 impl Default for StandardMaterial {
@@ -106,8 +152,29 @@ impl Default for StandardMaterial {
             roughness: 0.5,
             emission: [0.0; 3],
             normal_scale: 1.0,
-            maps: [None; 4],
+            height_scale: 1.0,
+            extensions: MaterialExtensions::default(),
+            maps: [None; MapRole::ALL.len()],
         }
+    }
+}
+
+impl MaterialExtensions {
+    fn set(&self, group: &mut Group) {
+        let (sine, cosine) = libm::sincosf(self.anisotropy_rotation);
+        group
+            .set("surface", "unlit", Flag::from(self.unlit))
+            .set("surface", "ior", self.ior)
+            .set("surface", "specular", self.specular)
+            .set("surface", "specular_color", self.specular_color)
+            .set("surface", "clearcoat", self.clearcoat)
+            .set("surface", "clearcoat_roughness", self.clearcoat_roughness)
+            .set("surface", "sheen_color", self.sheen_color)
+            .set("surface", "sheen_roughness", self.sheen_roughness)
+            .set("surface", "anisotropy", self.anisotropy)
+            .set("surface", "anisotropy_turn", [cosine, sine])
+            .set("surface", "transmission", self.transmission)
+            .set("surface", "is_volume", Flag::from(self.is_volume));
     }
 }
 
@@ -125,23 +192,32 @@ impl StandardMaterial {
         };
         surface.add("bitangent.adu", bitangent);
         let image = Sources::new("image.adu", IMAGE);
+        let height = Sources::new("height.adu", HEIGHT);
         let mut group = Group::new();
         group.unit("surface", &surface, None);
         for (role, map) in MapRole::ALL.into_iter().zip(&self.maps) {
             let (unit, input) = role.names();
             let Some(map) = map else { continue };
             let (sine, cosine) = libm::sincosf(map.rotation);
+            let (source, output) = match role {
+                MapRole::Height => (&height, "slope"),
+                _ => (&image, "texel"),
+            };
             group
-                .unit(unit, &image, None)
+                .unit(unit, source, None)
                 .set(unit, "offset", map.offset)
                 .set(unit, "scale", map.scale)
                 .set(unit, "turn", [cosine, sine])
                 .bind_texture(unit, "map", unit)
-                .connect((unit, "texel"), ("surface", input));
+                .connect((unit, output), ("surface", input));
             if role == MapRole::BaseColor {
                 group.connect((unit, "alpha"), ("surface", "alpha_texel"));
             }
         }
+        let height_scale = match self.maps[MapRole::Height as usize] {
+            Some(_) => self.height_scale,
+            None => 0.0,
+        };
         let (uses_alpha, cutoff) = match self.alpha_mode {
             Alpha::Opaque => (false, -1.0),
             Alpha::Mask(cutoff) => (true, cutoff),
@@ -156,12 +232,14 @@ impl StandardMaterial {
             .set("surface", "roughness", self.roughness)
             .set("surface", "emission", self.emission)
             .set("surface", "normal_scale", self.normal_scale)
+            .set("surface", "height_scale", height_scale)
             .set(
                 "surface",
                 "has_normal_map",
-                Flag::from(self.maps[2].is_some()),
+                Flag::from(self.maps[MapRole::Normal as usize].is_some()),
             )
             .expose_output("surface", ("surface", "surface"));
+        self.extensions.set(&mut group);
         let program = compiler.compile_group(&group)?;
         let mut find = |texture: &Texture| {
             let name = &texture.name;

@@ -1,6 +1,8 @@
 //! Scene files, glTF and OBJ: what they become, and what is reported of those that are wrong.
 
+mod extensions;
 mod models;
+mod obj_maps;
 mod scene_files;
 mod wrong;
 

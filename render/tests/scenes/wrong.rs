@@ -371,7 +371,6 @@ fn wrong_obj_files_are_reported_with_lines() {
             "t.obj:2:1: the index 2 is of none of 1 positions",
         ),
         ("v 0 0 0\n\nf 1 a 3\n", "t.obj:3:1: "),
-        ("mtllib no.mtl\n", "no.mtl: it cannot be read: "),
         ("mtllib bad.mtl\n", "bad.mtl:2:1: "),
         (
             "v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",

@@ -42,6 +42,16 @@ pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), String> {
     Ok((json.ok_or("the binary file has no JSON")?, binary))
 }
 
+/// Says if the header of a binary file gives another length than the file has.
+pub(super) fn length_warning(bytes: &[u8]) -> Option<String> {
+    let header = bytes.strip_prefix(b"glTF")?.get(4..8)?;
+    let length = u32::from_le_bytes(header.try_into().ok()?);
+    (length as usize != bytes.len()).then(|| {
+        let has = bytes.len();
+        format!("its header says {length} bytes, and it has {has}")
+    })
+}
+
 impl Buffers {
     /// Reads all buffers.
     pub(super) fn read(
@@ -100,11 +110,18 @@ pub(super) fn resolve(uri: &str, path: &Path) -> Result<Resource, String> {
         let base64 = base64.ok_or("its data URI is not base64")?;
         return Ok(Resource::Bytes(decode_base64(base64)?));
     }
-    if uri.contains("://") {
+    let path_of_uri = decode_percent(uri)?;
+    if uri.contains("://") || uri.starts_with("file:") || is_absolute(&path_of_uri) {
         return Err(format!("`{uri}` is not a file; URIs are relative paths"));
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    Ok(Resource::File(folder.join(decode_percent(uri)?)))
+    Ok(Resource::File(folder.join(path_of_uri)))
+}
+
+/// Whether a path is one from the root on, of Unix or of Windows.
+fn is_absolute(path: &str) -> bool {
+    let is_drive = path.as_bytes().get(1) == Some(&b':');
+    path.starts_with(['/', '\\']) || is_drive
 }
 
 /// Decodes base64 (RFC 4648), with or without padding.

@@ -2,10 +2,11 @@
 
 use super::super::builder::Builder;
 use super::super::error::SceneError;
-use super::super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
+use super::super::standard::{Alpha, MapRole, MaterialExtensions, StandardMap, StandardMaterial};
 use super::super::{SceneTexture, TextureSource};
 use super::File;
 use super::buffers::{Resource, resolve};
+use super::extensions::{ExtendedMaterial, number, numbers};
 use crate::texture::Wrap;
 use gltf::material::AlphaMode;
 use gltf::texture::{Info, WrappingMode};
@@ -56,8 +57,10 @@ pub(super) fn read(
         metallic: pbr.metallic_factor(),
         roughness: pbr.roughness_factor(),
         emission,
+        extensions: extensions(file.extensions.materials.get(index)),
         ..StandardMaterial::default()
     };
+    warn_of_extensions(builder, file, &item, material, &standard);
     let set = uv_set(material);
     let infos = [
         (MapRole::BaseColor, pbr.base_color_texture()),
@@ -78,11 +81,103 @@ pub(super) fn read(
     if let Some(normal) = material.normal_texture() {
         warn_of_set(builder, file, &item, set, normal.tex_coord());
         standard.normal_scale = normal.scale();
-        let texture = texture(builder, file, &normal.texture(), MapRole::Normal)?;
-        standard.maps[MapRole::Normal as usize] = Some(StandardMap::new(texture));
+        let mut map = StandardMap::new(texture(builder, file, &normal.texture(), MapRole::Normal)?);
+        // The crate reads no transform of a normal map.
+        let extended = file.extensions.materials.get(index);
+        let transform = extended.and_then(|m| m.normal_texture.extensions.get(TRANSFORM));
+        if let Some(transform) = transform {
+            map.offset = numbers(transform, "offset").unwrap_or(map.offset);
+            map.rotation = number(transform, "rotation").unwrap_or(map.rotation);
+            map.scale = numbers(transform, "scale").unwrap_or(map.scale);
+        }
+        standard.maps[MapRole::Normal as usize] = Some(map);
     }
     let name = material.name().unwrap_or(&item);
     builder.add_standard(file.path, &item, name, &standard)
+}
+
+const TRANSFORM: &str = "KHR_texture_transform";
+const TRANSMISSION: &str = "KHR_materials_transmission";
+
+/// What the extensions of a material say; keys that are absent or wrong have glTF's defaults.
+fn extensions(material: Option<&ExtendedMaterial>) -> MaterialExtensions {
+    let mut all = MaterialExtensions::default();
+    let Some(material) = material else { return all };
+    let part = |x: f32| x.clamp(0.0, 1.0);
+    let positive = |x: f32| x.max(0.0);
+    for (name, object) in &material.extensions {
+        let float = |key: &str| number(object, key);
+        let color = |key: &str| numbers::<3>(object, key).map(|c| c.map(positive));
+        match &**name {
+            "KHR_materials_unlit" => all.unlit = true,
+            "KHR_materials_ior" => all.ior = float("ior").unwrap_or(1.5),
+            "KHR_materials_specular" => {
+                all.specular = part(float("specularFactor").unwrap_or(1.0));
+                all.specular_color = color("specularColorFactor").unwrap_or([1.0; 3]);
+            }
+            "KHR_materials_clearcoat" => {
+                all.clearcoat = part(float("clearcoatFactor").unwrap_or(0.0));
+                all.clearcoat_roughness = part(float("clearcoatRoughnessFactor").unwrap_or(0.0));
+            }
+            "KHR_materials_sheen" => {
+                all.sheen_color = color("sheenColorFactor").unwrap_or([0.0; 3]);
+                all.sheen_roughness = part(float("sheenRoughnessFactor").unwrap_or(0.0));
+            }
+            "KHR_materials_anisotropy" => {
+                all.anisotropy = part(float("anisotropyStrength").unwrap_or(0.0));
+                all.anisotropy_rotation = float("anisotropyRotation").unwrap_or(0.0);
+            }
+            TRANSMISSION => all.transmission = part(float("transmissionFactor").unwrap_or(0.0)),
+            "KHR_materials_volume" => all.is_volume = float("thicknessFactor") > Some(0.0),
+            _ => {}
+        }
+    }
+    // 0 is an infinite index: all is reflected.
+    all.ior = if all.ior == 0.0 {
+        f32::MAX
+    } else {
+        all.ior.max(1.0)
+    };
+    all
+}
+
+/// Warns of what the image will lack of a material.
+fn warn_of_extensions(
+    builder: &mut Builder<'_>,
+    file: &File<'_>,
+    item: &str,
+    material: &gltf::Material<'_>,
+    standard: &StandardMaterial,
+) {
+    let mut warn = |what: &str| {
+        let path = file.path.display();
+        builder.warnings.push(format!("{path}: {item}: {what}"));
+    };
+    if material.occlusion_texture().is_some() {
+        warn("occlusionTexture is left out: paths find what is occluded");
+    }
+    let extended = material
+        .index()
+        .and_then(|at| file.extensions.materials.get(at));
+    for (name, object) in extended.iter().flat_map(|material| &material.extensions) {
+        let keys = object
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.keys());
+        for key in keys.filter(|key| key.ends_with("Texture")) {
+            warn(&format!("{key} of {name} is left out, its factor counts"));
+        }
+    }
+    let MaterialExtensions {
+        transmission,
+        is_volume,
+        ..
+    } = standard.extensions;
+    if transmission > 0.0 && !is_volume && standard.roughness > 0.0 {
+        warn(&format!(
+            "{TRANSMISSION}: what a thin sheet shows is not blurred"
+        ));
+    }
 }
 
 fn warn_of_set(builder: &mut Builder<'_>, file: &File<'_>, item: &str, used: u32, wanted: u32) {

@@ -5,6 +5,8 @@
 
 mod accessor;
 mod buffers;
+mod extensions;
+mod instancing;
 mod material;
 mod mesh;
 
@@ -17,6 +19,7 @@ use super::{Light, SceneError as Error, SpotCone};
 use crate::camera::{Camera, Projection};
 use crate::geometry::Mesh;
 use buffers::Buffers;
+use extensions::Extensions;
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec3};
 use gltf::json::Root;
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightType;
@@ -30,6 +33,7 @@ use std::path::Path;
 struct File<'a> {
     path: &'a Path,
     document: Document,
+    extensions: Extensions,
     buffers: Buffers,
 }
 
@@ -39,12 +43,21 @@ impl File<'_> {
     }
 }
 
-fn open(path: &Path) -> Result<File<'_>, SceneError> {
+fn open<'a>(builder: &mut Builder<'_>, path: &'a Path) -> Result<File<'a>, SceneError> {
     let at = |message: String| SceneError::file(path, message);
     let bytes = read_model_bytes(path).map_err(at)?;
     let (json, blob) = buffers::split(&bytes).map_err(at)?;
-    let root = Root::from_slice(json).map_err(|error| SceneError::json(path, &error))?;
+    let of_json = |error| SceneError::json(path, &error);
+    let mut root = Root::from_slice(json).map_err(of_json)?;
     let at = |(item, why): (String, String)| SceneError::item(path, item, why);
+    let extensions = Extensions::read(json).map_err(of_json)?;
+    extensions.check().map_err(at)?;
+    // They are checked: the crate would refuse those that it does not read itself.
+    root.extensions_required.clear();
+    let of_header = buffers::length_warning(&bytes);
+    let warnings = of_header.into_iter().chain(extensions.warnings());
+    let warnings = warnings.map(|warning| format!("{}: {warning}", path.display()));
+    builder.warnings.extend(warnings);
     check_positions(&root).map_err(at)?;
     let document = Document::from_json(root).map_err(|error| SceneError::file(path, error))?;
     check_parts(document.as_json()).map_err(at)?;
@@ -52,6 +65,7 @@ fn open(path: &Path) -> Result<File<'_>, SceneError> {
     Ok(File {
         path,
         document,
+        extensions,
         buffers,
     })
 }
@@ -141,7 +155,7 @@ type MeshParts = FxHashMap<usize, Vec<(usize, usize)>>;
 
 /// Reads a file as a scene.
 pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, SceneError> {
-    let file = open(path)?;
+    let file = open(builder, path)?;
     let mut model = Model::default();
     let mut parts = MeshParts::default();
     let mut materials = FxHashMap::default();
@@ -189,8 +203,10 @@ pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, Scen
                         .collect(),
                     ..Model::default()
                 };
-                let placed = builder.place(&mut model, &part, &to_world, None);
-                placed.map_err(|why| file.error(&*item, why))?;
+                for instance in instancing::maps(&file, &node, builder.limits.instances)? {
+                    let placed = builder.place(&mut model, &part, &(to_world * instance), None);
+                    placed.map_err(|why| file.error(&*item, why))?;
+                }
             }
             if node.skin().is_some() || mesh.primitives().any(|p| p.morph_targets().len() > 0) {
                 let warning = format!("{}: {item}: it is drawn in its rest pose", path.display());
@@ -325,7 +341,7 @@ pub(super) fn read_mesh(
     path: &Path,
     name: Option<&str>,
 ) -> Result<Mesh, SceneError> {
-    let file = open(path)?;
+    let file = open(builder, path)?;
     let mut whole: Option<Mesh> = None;
     for mesh in file.document.meshes() {
         if name.is_some_and(|name| mesh.name() != Some(name)) {
