@@ -3,11 +3,12 @@
 //! A [`World`] is a hierarchy of two levels. Each mesh has a bounding volume hierarchy of its
 //! triangles in object space, and one of instances lies above them. The crate `obvhs` builds both
 //! (Meister and Bittner, "Parallel Locally-Ordered Clustering for Bounding Volume Hierarchy
-//! Construction", TVCG 2018). Rays are traced here in f64, so that the same ray hits the same
+//! Construction", TVCG 2018). Triangles are tested here in f64, so that the same ray hits the same
 //! triangle at the same distance on every machine, however the hierarchies look.
 
 mod check;
 mod hierarchy;
+mod narrow_ray;
 mod offset;
 mod ray;
 pub mod shapes;

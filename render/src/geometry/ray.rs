@@ -7,8 +7,10 @@
 //!
 //! A hit's distance is moved into the interval in which the ray is inside the triangle's box. The
 //! interval of a box is computed by steps that keep order under rounding. So it is inside the
-//! interval of each box around it, and no hierarchy can lose or change a hit.
+//! interval of each box around it, and no hierarchy can lose or change a hit. Of the boxes of a
+//! hierarchy there is a [`NarrowRay`], which may only reject them.
 
+use super::narrow_ray::NarrowRay;
 use glam::{BVec3, DVec3, Vec3};
 
 /// How far boxes are widened, as a share of the numbers that rays are computed from: more than all
@@ -31,6 +33,8 @@ pub(super) struct SpaceRay {
     /// The axes of the shear; the last is the one along which the direction is longest.
     axes: [usize; 3],
     shear: DVec3,
+    /// The same for the boxes of hierarchies.
+    pub(super) narrow: NarrowRay,
 }
 
 /// A number whose inverse is finite, of the same sign.
@@ -74,6 +78,7 @@ impl SpaceRay {
                 direction[axes[1]] / along,
                 1.0 / along,
             ),
+            narrow: NarrowRay::new(origin.to_array(), inverse.to_array(), extent),
         })
     }
 
@@ -91,12 +96,6 @@ impl SpaceRay {
     /// The distance to a triangle, if it is hit.
     #[inline]
     pub(super) fn hit(&self, corners: [Vec3; 3]) -> Option<f64> {
-        let [a, b, c] = corners;
-        let (min, max) = (a.min(b).min(c).as_dvec3(), a.max(b).max(c).as_dvec3());
-        let (near, far) = self.interval(min, max);
-        if near > far {
-            return None;
-        }
         let [x, y, z] = self.axes;
         let sheared = corners.map(|corner| {
             let v = corner.as_dvec3() - self.origin;
@@ -119,6 +118,9 @@ impl SpaceRay {
             return None;
         }
         let t = (u * a.z + v * b.z + w * c.z) / determinant * self.shear.z;
-        Some(t.max(near).min(far))
+        let [a, b, c] = corners;
+        let (min, max) = (a.min(b).min(c).as_dvec3(), a.max(b).max(c).as_dvec3());
+        let (near, far) = self.interval(min, max);
+        (near <= far).then(|| t.max(near).min(far))
     }
 }

@@ -51,6 +51,8 @@ pub enum Obstacle {
 struct WorldMesh {
     mesh: Mesh,
     hierarchy: Hierarchy,
+    /// The corners of the triangles, in the order of the hierarchy's leaves.
+    corners: Vec<[Vec3; 3]>,
     bounds: Aabb,
     extent: f64,
 }
@@ -103,24 +105,23 @@ fn is_nearer(hit: &RayHit, other: &RayHit) -> bool {
 impl WorldMesh {
     fn new(mesh: Mesh) -> Result<WorldMesh, GeometryProblem> {
         check::check_mesh(&mesh)?;
-        let corner = |index: u32| Vec3A::from(mesh.positions[index as usize]);
-        let boxes: Vec<Aabb> = mesh
-            .triangles
-            .iter()
-            .map(|corners| bounds(corners.iter().map(|index| corner(*index))))
+        let corners = |triangle: usize| {
+            let corners = mesh.triangles[triangle];
+            corners.map(|index| mesh.positions[index as usize])
+        };
+        let boxes: Vec<Aabb> = (0..mesh.triangles.len())
+            .map(|triangle| bounds(corners(triangle).map(Vec3A::from).into_iter()))
             .collect();
         let all = boxes.iter().fold(Aabb::INVALID, |all, one| all.union(one));
+        let hierarchy = Hierarchy::new(&boxes);
+        let order = hierarchy.order().iter();
         Ok(WorldMesh {
-            hierarchy: Hierarchy::new(&boxes),
+            corners: order.map(|&triangle| corners(triangle as usize)).collect(),
+            hierarchy,
             extent: extent(&all),
             bounds: all,
             mesh,
         })
-    }
-
-    fn corners(&self, triangle: usize) -> [Vec3; 3] {
-        let corners = self.mesh.triangles[triangle];
-        corners.map(|index| self.mesh.positions[index as usize])
     }
 }
 
@@ -293,21 +294,28 @@ impl World {
             return ControlFlow::Continue(());
         };
         let mut limit = t_max;
-        self.hierarchy
-            .traverse(&ray, t_min, &mut limit, |index, limit| {
-                self.visit_instance(
-                    &ray,
-                    origin,
-                    direction,
-                    index,
-                    t_min,
-                    limit,
-                    |hit, limit| match hit.t > t_min && hit.t < t_max {
-                        true => visit(hit, limit),
-                        false => ControlFlow::Continue(()),
-                    },
-                )
-            })
+        let mut visit_instance = |index: usize, limit: &mut f64| {
+            self.visit_instance(
+                &ray,
+                origin,
+                direction,
+                index,
+                t_min,
+                limit,
+                |hit, limit| match hit.t > t_min && hit.t < t_max {
+                    true => visit(hit, limit),
+                    false => ControlFlow::Continue(()),
+                },
+            )
+        };
+        match self.instances.len() {
+            1 => visit_instance(0, &mut limit),
+            _ => self
+                .hierarchy
+                .traverse(&ray.narrow, t_min, &mut limit, |_, index, limit| {
+                    visit_instance(index, limit)
+                }),
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a part of `visit_hits`")]
@@ -349,20 +357,21 @@ impl World {
         };
         let object_limit = |limit: f64| if far <= limit { f64::INFINITY } else { limit };
         let mut mesh_limit = object_limit(*limit);
+        let test = |at: usize, triangle: usize, mesh_limit: &mut f64| {
+            let Some(t) = ray.hit(mesh.corners[at]) else {
+                return ControlFlow::Continue(());
+            };
+            let hit = RayHit {
+                instance: index,
+                triangle,
+                t: t.max(near).min(far),
+            };
+            visit(hit, limit)?;
+            *mesh_limit = object_limit(*limit);
+            ControlFlow::Continue(())
+        };
         mesh.hierarchy
-            .traverse(&ray, object_min, &mut mesh_limit, |triangle, mesh_limit| {
-                let Some(t) = ray.hit(mesh.corners(triangle)) else {
-                    return ControlFlow::Continue(());
-                };
-                let hit = RayHit {
-                    instance: index,
-                    triangle,
-                    t: t.max(near).min(far),
-                };
-                visit(hit, limit)?;
-                *mesh_limit = object_limit(*limit);
-                ControlFlow::Continue(())
-            })
+            .traverse(&ray.narrow, object_min, &mut mesh_limit, test)
     }
 
     /// The triangle of a hit in the world.

@@ -101,7 +101,7 @@ fn explicit_levels_are_read_exactly() {
             let colour = host.request(0, request).unwrap();
             assert_eq!(host.last_level(), Some(level as u32));
             let texel = image.pixels()[(y * width + x) as usize];
-            for (channel, expected) in colour.iter().zip(texel) {
+            for (channel, expected) in colour.numbers.iter().zip(texel) {
                 // The middle of a texel is rounded to f32.
                 assert!((channel - expected).abs() < 1e-4, "{index} {level}");
             }
