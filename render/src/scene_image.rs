@@ -2,7 +2,7 @@
 
 use crate::differential::{Differentials, PathDifferentials, SeedRule};
 use crate::frame::{FrameJob, draw_tiles, tiles};
-use crate::scene::{ColorSpace, Environment, Scene, TextureSource};
+use crate::scene::{Environment, Scene};
 use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
@@ -109,7 +109,7 @@ impl SceneImage {
 /// Why a scene cannot be drawn.
 #[derive(Debug)]
 pub enum SceneImageError {
-    /// An image file of the scene cannot be read: which, and why.
+    /// The image of the environment cannot be read: which, and why.
     Image(String),
     /// A material has closures that the renderer does not know.
     Closures(RegistryError),
@@ -129,26 +129,12 @@ impl fmt::Display for SceneImageError {
 
 impl std::error::Error for SceneImageError {}
 
-/// Adds the textures of a scene to a cache, in their order.
-///
-/// # Errors
-/// If an image that has to be converted cannot be read.
-pub fn add_textures(cache: &TextureCache, scene: &Scene) -> Result<(), SceneImageError> {
+/// Adds the textures of a scene to a cache, in their order. The cache has a diagnostic for each that
+/// cannot be read.
+pub fn add_textures(cache: &TextureCache, scene: &Scene) {
     for texture in &scene.textures {
-        let name = texture.name();
-        match (&texture.source, texture.color_space) {
-            (TextureSource::File(file), ColorSpace::Srgb) => {
-                cache.add(file, Some(texture.wrap));
-            }
-            _ => {
-                let image = texture.read();
-                let image =
-                    image.map_err(|error| SceneImageError::Image(format!("{name}: {error}")))?;
-                cache.add_image(&name, image, texture.wrap);
-            }
-        }
+        cache.add_source(&texture.source, texture.color_space, Some(texture.wrap));
     }
-    Ok(())
 }
 
 /// The light from infinity, with its image.
@@ -170,10 +156,10 @@ pub fn load_environment(environment: &Environment) -> Result<EnvironmentLight, S
 /// Draws a scene.
 ///
 /// # Errors
-/// If an image of the scene cannot be read, or a material cannot be evaluated here.
+/// If the image of the environment cannot be read, or a material cannot be evaluated here.
 pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage, SceneImageError> {
     let cache = TextureCache::new(settings.cache);
-    add_textures(&cache, scene)?;
+    add_textures(&cache, scene);
     let table = ClosureTable::new();
     let shaders = scene.materials.iter();
     let shaders = shaders.map(|material| MaterialShader::new(material, &table));

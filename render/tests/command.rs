@@ -18,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
 fn draw(folder: &TempDir, name: &str, more: &[&str]) -> Vec<u8> {
     let out = folder.path().join(name);
     let out_name = out.to_str().expect("UTF-8");
-    let mut arguments = vec![SCENE, "-o", out_name];
+    let mut arguments = vec![SCENE, "-o", out_name, "--no-texture-cache"];
     for [name, value] in [["--size", "64x36"], ["--spp", "2"]] {
         if !more.contains(&name) {
             arguments.extend([name, value]);

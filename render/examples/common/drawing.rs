@@ -4,7 +4,8 @@ use super::requests::{Answers, PixelRequest, RecordingTextures, RequestImage};
 use adumbra_render::camera::{Camera, Projection};
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule};
 use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
-use adumbra_render::scene::{Environment, Scene, TextureSource};
+use adumbra_render::scene::{Environment, Scene};
+use adumbra_render::scene_image::add_textures;
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
@@ -88,21 +89,14 @@ impl Stage {
     /// A new cache with the textures of the scene, of which nothing is read yet.
     ///
     /// # Errors
-    /// If a texture is not a file.
+    /// If a texture cannot be read.
     pub(crate) fn cache(&self, budget: u64) -> Fallible<Arc<TextureCache>> {
         let settings = CacheSettings {
             budget,
             ..CacheSettings::default()
         };
         let cache = TextureCache::new(settings);
-        for texture in &self.scene.textures {
-            match &texture.source {
-                TextureSource::File(file) => cache.add(file, Some(texture.wrap)),
-                TextureSource::Embedded { name, .. } => {
-                    return Err(format!("{name}: no file").into());
-                }
-            };
-        }
+        add_textures(&cache, &self.scene);
         match cache.diagnostics().first() {
             Some(failed) => Err(format!("{}: {}", failed.file.display(), failed.message).into()),
             None => Ok(cache),

@@ -7,7 +7,7 @@ use adumbra::batch::{BatchEvaluator, BatchGlobals};
 use adumbra::{Compiler, Dual, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources};
 use adumbra_image::{Image, ImageSize};
 use adumbra_render::differential::SurfaceSeeds;
-use adumbra_render::texture::{TiledOptions, write_tiled};
+use adumbra_render::texture::{SampleFormat, TiledOptions, write_tiled};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
@@ -72,13 +72,13 @@ pub(crate) fn write_scene(folder: &Path) -> Fallible<PathBuf> {
     for (name, contents) in FILES {
         std::fs::write(folder.join(name), contents)?;
     }
+    let options = TiledOptions {
+        format: SampleFormat::Half,
+        ..TiledOptions::default()
+    };
     for (name, source, extent) in TEXTURES {
         let file = std::fs::File::create(folder.join(name).with_extension("exr"))?;
-        write_tiled(
-            albedo(name, source, extent)?,
-            &TiledOptions::default(),
-            file,
-        )?;
+        write_tiled(albedo(name, source, extent)?, &options, file)?;
     }
     Ok(folder.join("scene.json"))
 }

@@ -8,7 +8,9 @@ use adumbra_render::scene::SceneLoader;
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::texture::cache::TextureCache;
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
-use adumbra_render::texture::{LevelRule, TiledOptions, level_cards, write_tiled_levels};
+use adumbra_render::texture::{
+    LevelRule, SampleFormat, TiledOptions, level_cards, write_tiled_levels,
+};
 use glam::DVec2;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,9 +69,13 @@ pub(crate) fn write_scene(folder: &Path) -> Fallible<PathBuf> {
         std::fs::write(folder.join(name), contents)?;
     }
     let cards = level_cards(TEXELS)?;
+    let options = TiledOptions {
+        format: SampleFormat::Half,
+        ..TiledOptions::default()
+    };
     for name in TEXTURES {
         let file = std::fs::File::create(folder.join(name).with_extension("exr"))?;
-        write_tiled_levels(&cards, &TiledOptions::default(), file)?;
+        write_tiled_levels(&cards, &options, file)?;
     }
     Ok(folder.join("scene.json"))
 }

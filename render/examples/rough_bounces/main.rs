@@ -18,7 +18,7 @@ use adumbra_render::scene::{Scene, SceneLoader};
 use adumbra_render::scene_image::{ImageSettings, SceneImage, draw_scene};
 use adumbra_render::texture::cache::CacheSettings;
 use adumbra_render::texture::host::LookupSettings;
-use adumbra_render::texture::{TiledOptions, convert_to_tiled};
+use adumbra_render::texture::{SampleFormat, TiledOptions, convert_to_tiled};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,11 @@ fn write_scene(folder: &Path) -> Result<Scene, Box<dyn Error>> {
         };
         let file = folder.join("grain.png");
         save_atomically(&file, |to| write_png(&png, to))?;
-        convert_to_tiled(&file, &tiled, &TiledOptions::default())?;
+        let options = TiledOptions {
+            format: SampleFormat::Half,
+            ..TiledOptions::default()
+        };
+        convert_to_tiled(&file, &tiled, &options)?;
     }
     Ok(SceneLoader::new().load(&folder.join("scene.json"))?)
 }

@@ -76,7 +76,7 @@ fn write(path: &Path, index: u32, side: u32) -> Fallible<()> {
     let options = TiledOptions {
         format: SampleFormat::Half,
         wrap: Wrap::Repeat,
-        source: None,
+        ..TiledOptions::default()
     };
     // A file is whole or not there.
     let draft = path.with_extension("part");

@@ -1,6 +1,6 @@
 //! The arguments. Doc comments of items are the help.
 
-use super::tone::{Tone, ToneCurve};
+use adumbra_image::ColorSpace;
 use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
 use adumbra_render::shading::ShadingEngine;
@@ -122,6 +122,11 @@ pub(crate) struct DrawArguments {
     /// What the derivatives of hits are: exact, or differences to the next pixels
     #[arg(long, value_enum, default_value = "exact")]
     pub(crate) seeds: SeedsName,
+
+    /// Keep no conversions of textures: else they are beside the images, or in the user's cache
+    /// folder, for the next time
+    #[arg(long)]
+    pub(crate) no_texture_cache: bool,
 
     /// Megabytes of texture tiles in memory
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536))]
@@ -287,14 +292,21 @@ pub(crate) struct TextureArguments {
     #[arg(long, value_name = "MODE", value_parser = wrap, default_value = "repeat")]
     pub(crate) wrap: Wrap,
 
-    /// The numbers of the file
-    #[arg(long, value_enum, default_value = "half")]
+    /// What the numbers of a PNG or JPEG file mean: srgb (colours), or linear (normals, roughness,
+    /// heights)
+    #[arg(long, value_name = "SPACE", value_parser = color_space, default_value = "srgb")]
+    pub(crate) color: ColorSpace,
+
+    /// The numbers of the tiled texture
+    #[arg(long, value_enum, default_value = "source")]
     pub(crate) format: FormatName,
 }
 
 /// Formats of numbers in tiled files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
+    /// Every bit of the image: 16 bits for half floats, else 32
+    Source,
     /// 16 bits
     Half,
     /// 32 bits
@@ -304,6 +316,7 @@ pub(crate) enum FormatName {
 impl From<FormatName> for SampleFormat {
     fn from(name: FormatName) -> SampleFormat {
         match name {
+            FormatName::Source => SampleFormat::Source,
             FormatName::Half => SampleFormat::Half,
             FormatName::Float => SampleFormat::Float,
         }
@@ -367,6 +380,11 @@ pub(crate) fn filter(name: &str) -> Result<Filter, String> {
         let names: Vec<&str> = Filter::NAMED.iter().map(|(name, _)| *name).collect();
         format!("the filters are {}", names.join(", "))
     })
+}
+
+fn color_space(name: &str) -> Result<ColorSpace, String> {
+    let space = ColorSpace::from_name(name);
+    space.ok_or_else(|| format!("the color spaces are {}", ColorSpace::NAMES.join(", ")))
 }
 
 fn wrap(name: &str) -> Result<Wrap, String> {

@@ -20,7 +20,7 @@ use adumbra_render::shading::{
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
-use adumbra_render::texture::{Footprint, LevelRule};
+use adumbra_render::texture::{Footprint, KeepConversions, LevelRule};
 use glam::{DVec2, Vec3};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGINT;
@@ -161,7 +161,11 @@ fn draw_paths(
         View::Difference => Some(reference(arguments, image_size)?),
         _ => None,
     };
-    let cache = texture_cache(scene, arguments)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    // The second ends the process at once.
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())?;
+    signal_hook::flag::register(SIGINT, stop.clone())?;
+    let cache = texture_cache(scene, arguments);
     let table = ClosureTable::new();
     let shaders: Result<Vec<_>, _> = scene
         .materials
@@ -170,14 +174,6 @@ fn draw_paths(
         .collect();
     let shaders = shaders?;
     let environment = load_environment(&scene.environment)?;
-    let textures = || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials());
-    let engine = arguments.engine.into();
-    let mut shader = WaveShader::new(&shaders, &table, engine);
-    let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())?;
-    let stop = Arc::new(AtomicBool::new(false));
-    // The second ends the process at once.
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())?;
-    signal_hook::flag::register(SIGINT, stop.clone())?;
     let threads = match arguments.threads {
         Some(threads) => threads.into(),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -262,7 +258,7 @@ fn draw_paths(
         difference(&reference, &mut pixels);
     }
     if arguments.stats {
-        print_statistics(&cache.statistics());
+        print_statistics(&cache.statistics(), environment.bytes());
         print_times(&report.times);
     }
     Ok(OutputImage {
@@ -308,7 +304,7 @@ fn progress_bar(tiles: usize, finished: usize) -> ProgressBar {
 }
 
 /// The cache with the textures of the scene, in their order.
-fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Fallible<Arc<TextureCache>> {
+fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Arc<TextureCache> {
     let mut settings = CacheSettings {
         disk_latency: Duration::from_millis(arguments.disk_latency),
         ..CacheSettings::default()
@@ -319,9 +315,16 @@ fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Fallible<Arc<Textu
     if arguments.block {
         settings.policy = MissPolicy::Block;
     }
-    let cache = TextureCache::new(settings);
-    add_textures(&cache, scene)?;
-    Ok(cache)
+    let keep = match arguments.no_texture_cache {
+        true => KeepConversions::No,
+        false => KeepConversions::in_user_folder(),
+    };
+    let cache = TextureCache::keeping(settings, keep);
+    add_textures(&cache, scene);
+    if let Some(warning) = cache.conversion_warning() {
+        anstream::eprintln!("adumbra-render: {warning}");
+    }
+    cache
 }
 
 /// What the seeds of hits give, without shading.
@@ -408,7 +411,7 @@ fn difference(reference: &Image, pixels: &mut [[f32; 4]]) {
     println!("RMSE        {:.6}", mean.sqrt());
 }
 
-fn print_statistics(statistics: &CacheStatistics) {
+fn print_statistics(statistics: &CacheStatistics, environment: usize) {
     let megabytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     println!(
         "textures    {} lookups, {} waited",
@@ -421,10 +424,15 @@ fn print_statistics(statistics: &CacheStatistics) {
         statistics.redundant_reads()
     );
     println!(
-        "memory      {:.1} MB read, {:.1} MB loaded, {:.1} MB at most",
+        "tile bytes  {:.1} MB read, {:.1} MB loaded",
         megabytes(statistics.bytes_read),
-        megabytes(statistics.bytes_loaded),
-        megabytes(statistics.peak_bytes)
+        megabytes(statistics.bytes_loaded)
+    );
+    println!(
+        "memory      {:.1} MB of tiles at most, {:.1} MB of textures besides, {:.1} MB of environment",
+        megabytes(statistics.peak_bytes),
+        megabytes(statistics.resident_bytes),
+        megabytes(environment as u64)
     );
 }
 

@@ -37,6 +37,7 @@ fn convert(arguments: &TextureArguments) -> Fallible<()> {
     let options = TiledOptions {
         wrap: arguments.wrap,
         format: arguments.format.into(),
+        color_space: arguments.color,
         ..TiledOptions::default()
     };
     let tiled = convert_to_tiled(&arguments.input, &arguments.out, &options)?;

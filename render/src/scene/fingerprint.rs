@@ -1,6 +1,6 @@
 //! Fingerprints of scenes: whether an image that was begun can be continued.
 
-use super::{Environment, Scene, TextureSource};
+use super::{Environment, Scene};
 use crate::fingerprint::Fingerprint;
 
 impl Scene {
@@ -26,10 +26,7 @@ impl Scene {
         let mut all = Fingerprint::new();
         for texture in &self.textures {
             all.add_debug(&(texture.wrap, texture.color_space));
-            match &texture.source {
-                TextureSource::File(path) => all.add_file(path),
-                TextureSource::Embedded { bytes, .. } => all.add_bytes(bytes),
-            }
+            texture.source.add_to(&mut all);
         }
         if let Environment::Image { file, scale } = &self.environment {
             all.add_debug(scale);

@@ -26,6 +26,7 @@ mod standard;
 mod texture;
 mod transform;
 
+pub use crate::texture::TextureSource;
 pub use adumbra_image::ColorSpace;
 pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
@@ -34,9 +35,7 @@ pub use error::{SceneError, ScenePlace};
 pub use file::{DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
-pub use preview::PreviewShape;
-pub use replacement::MaterialReplacement;
-pub use texture::{SceneTexture, TextureSource};
+pub use texture::SceneTexture;
 
 use crate::camera::Camera;
 use crate::geometry::World;

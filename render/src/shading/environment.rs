@@ -52,6 +52,17 @@ impl EnvironmentLight {
         }
     }
 
+    /// Bytes of memory of its image.
+    pub fn bytes(&self) -> usize {
+        match self {
+            EnvironmentLight::Constant(_) => 0,
+            EnvironmentLight::Image(image) => {
+                let sums = size_of_val(&*image.rows) + size_of_val(&*image.columns);
+                size_of_val(image.image.pixels()) + sums
+            }
+        }
+    }
+
     /// Whether there is no light at all.
     pub fn is_black(&self) -> bool {
         match self {

@@ -4,6 +4,7 @@
 //! reads texels of a [`TexelSource`], and a [`Wrap`] mode brings coordinates back.
 
 pub mod cache;
+mod conversions;
 mod filter;
 mod footprint;
 pub mod host;
@@ -11,9 +12,11 @@ mod level;
 mod level_cards;
 mod pyramid;
 pub mod replay;
+mod source;
 mod tiled_file;
 
 pub use adumbra_image::Wrap;
+pub use conversions::KeepConversions;
 pub use filter::{
     EwaWeights, Filter, MAX_ANISOTROPY, MAX_EWA_TEXELS, SlopedTexel, Texels, filter_slopes,
     filter_texels, lookup,
@@ -21,9 +24,10 @@ pub use filter::{
 pub use footprint::{DFootprint, Footprint, MAX_PARTIAL};
 pub use level::{LevelRule, Selection, cycles_lambda, level_size, whole_levels};
 pub use level_cards::level_cards;
+pub use source::TextureSource;
 pub use tiled_file::{
-    MAX_TEXTURE_SIDE, MAX_TILE_SIDE, MAX_TILES, SampleFormat, TILE_SIDE, TileTexels, TiledFile,
-    TiledFileError, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels,
+    MAX_TEXTURE_SIDE, MAX_TILE_SIDE, MAX_TILES, SampleFormat, TILE_SIDE, TileBytes, TileTexels,
+    TiledFile, TiledFileError, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels,
 };
 
 /// A tile that is not in memory yet: the lookup is to be repeated when it is.

@@ -3,6 +3,7 @@
 mod article;
 mod budget;
 mod changing;
+mod conversions;
 mod eviction;
 mod parked;
 mod support;

@@ -2,20 +2,50 @@
 
 use super::super::bytes::read_bytes;
 use super::super::error::SceneError;
+use crate::texture::TextureSource;
 use gltf::Document;
 use gltf::buffer::Source;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The contents of all buffers.
 pub(super) struct Buffers {
-    bytes: Vec<Vec<u8>>,
+    all: Vec<Buffer>,
 }
 
-/// The JSON of a file, and the bytes of the first buffer if it is a binary file (section 4.4).
-pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), String> {
+struct Buffer {
+    bytes: Vec<u8>,
+    /// The file that has them, and where they begin in it; none of a data URI.
+    place: Option<(PathBuf, u64)>,
+}
+
+/// The second part of a binary file.
+pub(super) struct Blob {
+    bytes: Vec<u8>,
+    /// Where it begins in the file.
+    start: usize,
+}
+
+impl Blob {
+    /// Takes a part of a file's bytes, without a copy of them.
+    pub(super) fn new(mut file: Vec<u8>, part: Range<usize>) -> Blob {
+        file.truncate(part.end);
+        file.drain(..part.start);
+        Blob {
+            bytes: file,
+            start: part.start,
+        }
+    }
+}
+
+/// The parts of a file that are its JSON, and the first buffer if it is a binary file
+/// (section 4.4).
+pub(super) fn split(bytes: &[u8]) -> Result<(Range<usize>, Option<Range<usize>>), String> {
     let Some(rest) = bytes.strip_prefix(b"glTF") else {
-        return Ok((bytes, None));
+        return Ok((0..bytes.len(), None));
     };
+    let before = bytes.len() - rest.len();
     let number = |at: usize| {
         let word = rest.get(at..at + 4)?;
         Some(u32::from_le_bytes(word.try_into().ok()?))
@@ -31,10 +61,13 @@ pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), String> {
     while let (Some(length), Some(kind)) = (number(at), number(at + 4)) {
         let start = at + 8;
         let end = start + length as usize;
-        let chunk = rest.get(start..end).ok_or_else(early)?;
+        if end > rest.len() {
+            return Err(early());
+        }
+        let part = before + start..before + end;
         match kind {
-            0x4e4f_534a if json.is_none() => json = Some(chunk),
-            0x004e_4942 if binary.is_none() => binary = Some(chunk),
+            0x4e4f_534a if json.is_none() => json = Some(part),
+            0x004e_4942 if binary.is_none() => binary = Some(part),
             _ => {}
         }
         at = end;
@@ -57,42 +90,67 @@ impl Buffers {
     pub(super) fn read(
         document: &Document,
         path: &Path,
-        blob: Option<&[u8]>,
+        mut blob: Option<Blob>,
     ) -> Result<Buffers, SceneError> {
-        let mut bytes = Vec::new();
+        let mut all = Vec::new();
         for buffer in document.buffers() {
             let at = |message: String| {
                 SceneError::item(path, format!("buffers[{}]", buffer.index()), message)
             };
-            let contents = match buffer.source() {
+            let (bytes, place) = match buffer.source() {
                 Source::Bin => {
+                    let blob = blob.take();
                     let blob = blob.ok_or_else(|| at("it has no URI and no bytes".to_owned()))?;
-                    blob.to_vec()
+                    (blob.bytes, Some((path.to_owned(), blob.start as u64)))
                 }
                 Source::Uri(uri) => match resolve(uri, path).map_err(at)? {
-                    Resource::Bytes(bytes) => bytes,
+                    Resource::Bytes(bytes) => (bytes, None),
                     Resource::File(file) => {
-                        read_bytes(&file).map_err(|why| at(format!("{}: {why}", file.display())))?
+                        let bytes = read_bytes(&file);
+                        let named = |why: String| at(format!("{}: {why}", file.display()));
+                        (bytes.map_err(named)?, Some((file, 0)))
                     }
                 },
             };
-            if contents.len() < buffer.length() {
-                let (has, needs) = (contents.len(), buffer.length());
+            if bytes.len() < buffer.length() {
+                let (has, needs) = (bytes.len(), buffer.length());
                 return Err(at(format!("it has {has} bytes of {needs}")));
             }
-            bytes.push(contents);
+            all.push(Buffer { bytes, place });
         }
-        Ok(Buffers { bytes })
+        Ok(Buffers { all })
     }
 
     /// The bytes of a view, if they are within its buffer.
     pub(super) fn view(&self, view: &gltf::buffer::View<'_>) -> Result<&[u8], String> {
-        let bytes = &self.bytes[view.buffer().index()];
+        let bytes = &self.all[view.buffer().index()].bytes;
         let end = view.offset().checked_add(view.length());
         let range = end.and_then(|end| bytes.get(view.offset()..end));
         range.ok_or_else(|| {
             let (view, buffer) = (view.index(), view.buffer().index());
             format!("bufferViews[{view}] is beyond the end of buffers[{buffer}]")
+        })
+    }
+
+    /// The image file of a view, which has that name.
+    pub(super) fn image(
+        &self,
+        view: &gltf::buffer::View<'_>,
+        name: String,
+    ) -> Result<TextureSource, String> {
+        let bytes = self.view(view)?;
+        let place = &self.all[view.buffer().index()].place;
+        Ok(match place {
+            Some((file, start)) => TextureSource::Part {
+                name,
+                file: file.clone(),
+                start: start + view.offset() as u64,
+                length: bytes.len() as u64,
+            },
+            None => TextureSource::Bytes {
+                name,
+                bytes: Arc::from(bytes),
+            },
         })
     }
 }
@@ -213,10 +271,11 @@ mod tests {
         let mut file = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
         file.extend(chunk(0x4e4f_534a, b"{}  "));
         file.extend(chunk(0x004e_4942, b"abcd"));
-        assert_eq!(split(&file), Ok((&b"{}  "[..], Some(&b"abcd"[..]))));
+        assert_eq!(split(&file), Ok((20..24, Some(32..36))));
+        assert_eq!(Blob::new(file.clone(), 32..36).bytes, b"abcd");
         assert!(split(&file[..file.len() - 1]).is_err());
         assert!(split(&file[..7]).is_err());
         assert!(split(b"glTF\x01\0\0\0\0\0\0\0").is_err());
-        assert_eq!(split(b"{}"), Ok((&b"{}"[..], None)));
+        assert_eq!(split(b"{}"), Ok((0..2, None)));
     }
 }

@@ -209,15 +209,12 @@ fn texture(
         (Some(view), _) => {
             let view = file.document.views().nth(view.value());
             let view = view.ok_or_else(|| at("there is no such buffer view".to_owned()))?;
-            TextureSource::Embedded {
-                name: name(),
-                bytes: Arc::from(file.buffers.view(&view).map_err(at)?),
-            }
+            file.buffers.image(&view, name()).map_err(at)?
         }
         (None, Some(uri)) => match resolve(uri, file.path).map_err(at)? {
             Resource::File(path) if path.is_file() => TextureSource::File(path),
             Resource::File(path) => return Err(at(format!("there is no file {}", path.display()))),
-            Resource::Bytes(bytes) => TextureSource::Embedded {
+            Resource::Bytes(bytes) => TextureSource::Bytes {
                 name: name(),
                 bytes: Arc::from(bytes),
             },

@@ -18,8 +18,7 @@ use super::transform::quaternion;
 use super::{Light, SceneError as Error, SpotCone};
 use crate::camera::{Camera, Projection};
 use crate::geometry::Mesh;
-use buffers::Buffers;
-use extensions::Extensions;
+use buffers::{Blob, Buffers};
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec3};
 use gltf::json::Root;
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightType;
@@ -47,8 +46,8 @@ fn open<'a>(builder: &mut Builder<'_>, path: &'a Path) -> Result<File<'a>, Scene
     let at = |message: String| SceneError::file(path, message);
     let bytes = read_model_bytes(path).map_err(at)?;
     let (json, blob) = buffers::split(&bytes).map_err(at)?;
-    let of_json = |error| SceneError::json(path, &error);
-    let mut root = Root::from_slice(json).map_err(of_json)?;
+    let root = Root::from_slice(&bytes[json]);
+    let root = root.map_err(|error| SceneError::json(path, &error))?;
     let at = |(item, why): (String, String)| SceneError::item(path, item, why);
     let extensions = Extensions::read(json).map_err(of_json)?;
     extensions.check().map_err(at)?;
@@ -61,6 +60,7 @@ fn open<'a>(builder: &mut Builder<'_>, path: &'a Path) -> Result<File<'a>, Scene
     check_positions(&root).map_err(at)?;
     let document = Document::from_json(root).map_err(|error| SceneError::file(path, error))?;
     check_parts(document.as_json()).map_err(at)?;
+    let blob = blob.map(|part| Blob::new(bytes, part));
     let buffers = Buffers::read(&document, path, blob)?;
     Ok(File {
         path,

@@ -2,30 +2,28 @@
 
 use super::Shared;
 use super::tile::TileLoad;
-use adumbra::sources::open_file;
+use crate::texture::{TileBytes, TiledFile};
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Files that a thread keeps open.
+/// Textures that a thread keeps open.
 const OPEN_FILES: usize = 4;
 
-/// The files that a thread has opened last.
+/// The tiled textures that a thread has opened last.
 #[derive(Debug, Default)]
 pub(super) struct OpenFiles {
     /// The texture of each, the last used one at the end.
-    files: Vec<(u32, File)>,
+    files: Vec<(u32, TileBytes)>,
 }
 
 impl OpenFiles {
-    /// The file of a texture.
-    pub(super) fn open(&mut self, texture: u32, path: &Path) -> io::Result<&mut File> {
+    /// The bytes of a texture.
+    pub(super) fn open(&mut self, texture: u32, of: &TiledFile) -> io::Result<&mut TileBytes> {
         let file = match self.files.iter().position(|(of, _)| *of == texture) {
             Some(at) => self.files.remove(at),
-            None => (texture, open_file(path)?),
+            None => (texture, of.open_bytes()?),
         };
         if self.files.len() == OPEN_FILES {
             self.files.remove(0);

@@ -19,19 +19,21 @@ pub use reader::{CacheReader, CacheSource, TexelLookup, TileWaits};
 pub use statistics::CacheStatistics;
 pub use texture::{ERROR_COLOUR, TextureDiagnostic};
 
-use super::{TileTexels, TiledFile, TiledFileError, TiledOptions, Wrap, convert_to_tiled};
-use crate::texture::SampleFormat;
-use adumbra_image::{Image, MipPyramid};
+use super::conversions::{Conversions, KeepConversions};
+use super::{
+    TextureSource, TileTexels, TiledFile, TiledFileError, TiledOptions, Wrap, write_tiled,
+};
+use adumbra_image::{ColorSpace, Image};
 use eviction::Eviction;
 use loader::{LoadQueue, OpenFiles};
 use rustc_hash::FxHashMap;
 use shard::TileTable;
 use statistics::{Counters, TileMemory, add};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tempfile::TempDir;
 use texture::{CachedTexture, Texture};
 use tile::{Tile, TileLoad};
 
@@ -82,10 +84,9 @@ pub struct TextureCache {
     shared: Arc<Shared>,
     settings: CacheSettings,
     loaders: Vec<JoinHandle<()>>,
-    /// The first texture of each file.
-    files: Mutex<FxHashMap<PathBuf, u32>>,
-    /// Tiled textures made from other images.
-    converted: Mutex<Option<TempDir>>,
+    /// The first texture of each image.
+    images: Mutex<FxHashMap<(TextureSource, ColorSpace), u32>>,
+    conversions: Mutex<Conversions>,
 }
 
 /// What lookups and loader threads share.
@@ -101,9 +102,14 @@ struct Shared {
 }
 
 impl TextureCache {
-    /// A cache without textures. Starts its loader threads; if the system gives none, lookups read
-    /// their tiles themselves.
+    /// A cache without textures, which keeps no conversions. Starts its loader threads; if the
+    /// system gives none, lookups read their tiles themselves.
     pub fn new(settings: CacheSettings) -> Arc<TextureCache> {
+        TextureCache::keeping(settings, KeepConversions::No)
+    }
+
+    /// The same with conversions that may be kept.
+    pub fn keeping(settings: CacheSettings, keep: KeepConversions) -> Arc<TextureCache> {
         let shared = Arc::new(Shared {
             textures: RwLock::default(),
             table: TileTable::new(),
@@ -129,8 +135,8 @@ impl TextureCache {
                 ..settings
             },
             loaders,
-            files: Mutex::default(),
-            converted: Mutex::default(),
+            images: Mutex::default(),
+            conversions: Mutex::new(Conversions::new(keep)),
         })
     }
 
@@ -139,56 +145,106 @@ impl TextureCache {
         self.settings
     }
 
-    /// Adds the texture of a file and returns its index.
+    /// Adds the texture of a file whose colours are of sRGB, as [`add_source`] does.
     ///
-    /// A file that is no tiled texture is converted to one in a temporary folder. A file that
-    /// cannot be read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap modes
-    /// along u and v are `wrap`, or else those of the file, or else [`Wrap::Repeat`].
-    ///
-    /// A file that is added again has the tiles of the first time, and no diagnostic of its own.
+    /// [`add_source`]: TextureCache::add_source
     pub fn add(&self, file: &Path, wrap: Option<[Wrap; 2]>) -> usize {
-        let files = self.files.lock();
-        let mut files = files.unwrap_or_else(PoisonError::into_inner);
+        self.add_source(
+            &TextureSource::File(file.to_owned()),
+            ColorSpace::Srgb,
+            wrap,
+        )
+    }
+
+    /// Adds a texture and returns its index.
+    ///
+    /// An image that is no tiled texture is converted to one without loss. An image that cannot be
+    /// read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap modes along u and v
+    /// are `wrap`, or else those of the file, or else [`Wrap::Repeat`].
+    ///
+    /// An image that is added again has the tiles of the first time, and no diagnostic of its own.
+    pub fn add_source(
+        &self,
+        source: &TextureSource,
+        color_space: ColorSpace,
+        wrap: Option<[Wrap; 2]>,
+    ) -> usize {
+        let images = self.images.lock();
+        let mut images = images.unwrap_or_else(PoisonError::into_inner);
         // Two paths may lead to one file. One that leads nowhere is itself.
-        let name = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        if let Some(&first) = files.get(&name)
+        let same = match source {
+            TextureSource::File(file) => file.canonicalize().map(TextureSource::File).ok(),
+            TextureSource::Part { .. } | TextureSource::Bytes { .. } => None,
+        };
+        let key = (same.unwrap_or_else(|| source.clone()), color_space);
+        if let Some(&first) = images.get(&key)
             && let Some(texture) = self.shared.texture(first as usize)
         {
             return self.push(CachedTexture::sharing(first, &texture, wrap));
         }
-        let index = self.add_new(file, wrap);
+        let opened = self.open(source, color_space);
+        let index = self.add_tiled(PathBuf::from(source.name()), opened, wrap);
         if let Ok(first) = u32::try_from(index) {
-            files.insert(name, first);
+            images.insert(key, first);
         }
         index
     }
 
-    /// Adds the texture of a file that was not added before.
-    fn add_new(&self, file: &Path, wrap: Option<[Wrap; 2]>) -> usize {
-        let opened = TiledFile::open(file).or_else(|error| match error.is_other_image() {
-            true => self.convert(file),
-            false => Err(error),
-        });
-        let (texels, failure) = match opened {
-            Ok(tiled) => (Texture::Tiled(Arc::new(tiled)), None),
-            Err(error) => (Texture::Failed, Some(error.to_string())),
-        };
-        let of_file = match &texels {
-            Texture::Tiled(tiled) => tiled.wrap(),
-            Texture::Memory(_) | Texture::Failed => None,
+    /// Opens a tiled texture, or the conversion of another image.
+    fn open(
+        &self,
+        source: &TextureSource,
+        color_space: ColorSpace,
+    ) -> Result<TiledFile, TiledFileError> {
+        if let TextureSource::File(file) = source {
+            match TiledFile::open(file) {
+                Err(error) if error.is_other_image() => {}
+                opened => return opened,
+            }
+        }
+        let conversions = self.conversions.lock();
+        let mut conversions = conversions.unwrap_or_else(PoisonError::into_inner);
+        conversions.tiled(source, color_space)
+    }
+
+    /// Adds a tiled texture, or one that cannot be read.
+    fn add_tiled(
+        &self,
+        name: PathBuf,
+        opened: Result<TiledFile, TiledFileError>,
+        wrap: Option<[Wrap; 2]>,
+    ) -> usize {
+        let (texels, of_file, failure) = match opened {
+            Ok(tiled) => {
+                let wrap = tiled.wrap();
+                (Texture::Tiled(Arc::new(tiled)), wrap, None)
+            }
+            Err(error) => (Texture::Failed, None, Some(error.to_string())),
         };
         let wrap = wrap.or(of_file).unwrap_or_default();
-        let texture = CachedTexture::new(file.to_owned(), wrap, texels);
+        let texture = CachedTexture::new(name, wrap, texels);
         if let Some(message) = failure {
             texture.note_failure([0; 3], message);
         }
         self.push(texture)
     }
 
-    /// Adds an image, whose levels stay in memory and outside of the budget, and returns its index.
+    /// Adds an image, which stays compressed in memory and outside of the budget, and returns its
+    /// index.
     pub fn add_image(&self, name: &str, image: Image, wrap: impl Into<[Wrap; 2]>) -> usize {
-        let texels = Texture::Memory(MipPyramid::new(image));
-        self.push(CachedTexture::new(PathBuf::from(name), wrap.into(), texels))
+        let name = PathBuf::from(name);
+        let mut bytes = Cursor::new(Vec::new());
+        let written = write_tiled(image, &TiledOptions::default(), &mut bytes);
+        let written = written.map_err(|error| TiledFileError::target(&name, error));
+        let opened = written.and_then(|()| TiledFile::of_bytes(&name, bytes.into_inner().into()));
+        self.add_tiled(name, opened, Some(wrap.into()))
+    }
+
+    /// Why a conversion is not kept where it should be: the first time that it was so.
+    pub fn conversion_warning(&self) -> Option<String> {
+        let conversions = self.conversions.lock();
+        let conversions = conversions.unwrap_or_else(PoisonError::into_inner);
+        conversions.warning().map(str::to_owned)
     }
 
     fn push(&self, texture: CachedTexture) -> usize {
@@ -196,26 +252,6 @@ impl TextureCache {
         let mut textures = textures.unwrap_or_else(PoisonError::into_inner);
         textures.push(Arc::new(texture));
         textures.len() - 1
-    }
-
-    /// Converts an image without loss.
-    fn convert(&self, file: &Path) -> Result<TiledFile, TiledFileError> {
-        let converted = self.converted.lock();
-        let mut converted = converted.unwrap_or_else(PoisonError::into_inner);
-        let folder = match &mut *converted {
-            Some(folder) => folder,
-            none => {
-                let folder = tempfile::tempdir();
-                none.insert(folder.map_err(|error| TiledFileError::io(file, error))?)
-            }
-        };
-        let count = self.len();
-        let target = folder.path().join(format!("{count}.exr"));
-        let options = TiledOptions {
-            format: SampleFormat::Float,
-            ..TiledOptions::default()
-        };
-        convert_to_tiled(file, &target, &options)
     }
 
     /// Number of textures.
@@ -260,7 +296,15 @@ impl TextureCache {
 
     /// The statistics so far. A [`CacheReader`] adds its own when it is flushed or dropped.
     pub fn statistics(&self) -> CacheStatistics {
-        self.shared.counters.values(&self.shared.memory)
+        let textures = self.shared.textures.read();
+        let textures = textures.unwrap_or_else(PoisonError::into_inner);
+        let resident: usize = textures
+            .iter()
+            .map(|texture| texture.resident_bytes())
+            .sum();
+        self.shared
+            .counters
+            .values(&self.shared.memory, resident as u64)
     }
 
     /// Whether lookups wait for more tiles than fit: those which come are dropped before they
@@ -303,7 +347,7 @@ impl Shared {
         let texture = self.texture(key.texture as usize);
         let file = texture.as_ref().and_then(|texture| match &texture.texels {
             Texture::Tiled(file) => Some((texture, &**file)),
-            Texture::Memory(_) | Texture::Failed => None,
+            Texture::Failed => None,
         });
         let reserved = load.bytes();
         self.eviction
@@ -335,7 +379,7 @@ impl Shared {
         if index.is_some_and(|index| texture.note_read(index)) {
             add(&self.counters.unique_tiles, 1);
         }
-        let opened = files.open(key.texture, file.path());
+        let opened = files.open(key.texture, file);
         let read = opened.map_err(|error| TiledFileError::io(file.path(), error));
         match read.and_then(|opened| file.read_tile(opened, key.level, key.x, key.y)) {
             Ok((texels, bytes)) => {

@@ -237,7 +237,6 @@ impl TexelSource for CacheSource<'_> {
         self.finest = Some(self.finest.map_or(level, |finest| finest.min(level)));
         let file = match &self.texture.texels {
             Texture::Tiled(file) => file,
-            Texture::Memory(pyramid) => return (&mut &*pyramid).texel(level, x, y),
             Texture::Failed => return Ok(ERROR_COLOUR),
         };
         let [width, height] = file.tile_size();

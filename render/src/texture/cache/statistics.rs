@@ -31,6 +31,9 @@ pub struct CacheStatistics {
     pub bytes: u64,
     /// Most bytes of tiles in memory at once, those being read among them.
     pub peak_bytes: u64,
+    /// Bytes that textures hold besides tiles, outside of the budget: tables of tiles, and
+    /// compressed textures in memory.
+    pub resident_bytes: u64,
     /// Times that the budget was exceeded, since all tiles were in use by lookups.
     pub over_budget: u64,
 }
@@ -60,8 +63,8 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The values now; `memory` has those of memory.
-    pub(super) fn values(&self, memory: &TileMemory) -> CacheStatistics {
+    /// The values now; `memory` has those of tiles, and textures hold `resident_bytes` besides.
+    pub(super) fn values(&self, memory: &TileMemory, resident_bytes: u64) -> CacheStatistics {
         let of = |counter: &AtomicU64| counter.load(Relaxed);
         CacheStatistics {
             lookups: of(&self.lookups),
@@ -77,6 +80,7 @@ impl Counters {
             evictions: of(&self.evictions),
             bytes: of(&memory.bytes),
             peak_bytes: of(&memory.peak),
+            resident_bytes,
             over_budget: of(&self.over_budget),
         }
     }

@@ -1,7 +1,6 @@
-//! The textures of a cache: on disk in tiles, in memory, or failed.
+//! The textures of a cache: in tiles, or failed.
 
-use crate::texture::{TexelSource, TiledFile, Wrap};
-use adumbra_image::MipPyramid;
+use crate::texture::{TiledFile, Wrap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,7 +37,6 @@ pub(super) struct CachedTexture {
 #[derive(Debug)]
 pub(super) enum Texture {
     Tiled(Arc<TiledFile>),
-    Memory(MipPyramid),
     Failed,
 }
 
@@ -46,7 +44,7 @@ impl CachedTexture {
     pub(super) fn new(file: PathBuf, wrap: [Wrap; 2], texels: Texture) -> CachedTexture {
         let tiles = match &texels {
             Texture::Tiled(file) => file.tile_count(),
-            Texture::Memory(_) | Texture::Failed => 0,
+            Texture::Failed => 0,
         };
         let words = (0..tiles.div_ceil(64)).map(|_| AtomicU64::new(0));
         CachedTexture {
@@ -68,7 +66,7 @@ impl CachedTexture {
     ) -> CachedTexture {
         let (texels, of_file) = match &of.texels {
             Texture::Tiled(file) => (Texture::Tiled(file.clone()), file.wrap()),
-            Texture::Memory(_) | Texture::Failed => (Texture::Failed, None),
+            Texture::Failed => (Texture::Failed, None),
         };
         CachedTexture {
             file: of.file.clone(),
@@ -83,7 +81,6 @@ impl CachedTexture {
     pub(super) fn levels(&self) -> u32 {
         match &self.texels {
             Texture::Tiled(file) => file.levels(),
-            Texture::Memory(pyramid) => TexelSource::levels(pyramid),
             Texture::Failed => 1,
         }
     }
@@ -91,9 +88,17 @@ impl CachedTexture {
     pub(super) fn size(&self, level: u32) -> [u32; 2] {
         match &self.texels {
             Texture::Tiled(file) => file.size(level),
-            Texture::Memory(pyramid) => TexelSource::size(pyramid, level),
             Texture::Failed => [1, 1],
         }
+    }
+
+    /// Bytes of memory besides tiles. Of several textures of a file the first has them.
+    pub(super) fn resident_bytes(&self) -> usize {
+        let file = match (&self.texels, self.tiles_of) {
+            (Texture::Tiled(file), None) => file.resident_bytes(),
+            _ => 0,
+        };
+        file + size_of_val(&*self.read)
     }
 
     /// Notes that a tile was read; whether it is the first time.

@@ -24,8 +24,10 @@ pub(super) enum Kind {
     Limit(String),
     /// It is malformed or not supported.
     Malformed(String),
-    /// As an image it cannot be read or written.
+    /// As an image it cannot be read.
     Image(ImageError),
+    /// It cannot be written.
+    Target(ImageError),
 }
 
 impl TiledFileError {
@@ -40,6 +42,11 @@ impl TiledFileError {
     /// The file cannot be read or written.
     pub(in crate::texture) fn io(path: &Path, error: io::Error) -> TiledFileError {
         TiledFileError::new(path, Kind::Io(error))
+    }
+
+    /// The file cannot be written.
+    pub(in crate::texture) fn target(path: &Path, error: ImageError) -> TiledFileError {
+        TiledFileError::new(path, Kind::Target(error))
     }
 
     pub(super) fn in_tile(self, level: u32, x: u32, y: u32) -> TiledFileError {
@@ -58,6 +65,11 @@ impl TiledFileError {
     pub fn is_other_image(&self) -> bool {
         matches!(self.kind, Kind::OtherImage(_))
     }
+
+    /// Whether the file is one that cannot be written.
+    pub fn is_target_unwritable(&self) -> bool {
+        matches!(self.kind, Kind::Target(_))
+    }
 }
 
 impl fmt::Display for TiledFileError {
@@ -74,6 +86,7 @@ impl fmt::Display for TiledFileError {
             Kind::OtherImage(why) => write!(f, "it is no tiled texture: {why}"),
             Kind::Limit(why) | Kind::Malformed(why) => f.write_str(why),
             Kind::Image(error) => error.fmt(f),
+            Kind::Target(error) => write!(f, "it cannot be written: {error}"),
         }
     }
 }

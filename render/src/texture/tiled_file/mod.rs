@@ -1,4 +1,4 @@
-//! Tiled textures on disk: OpenEXR files of one part with mip levels, read tile by tile
+//! Tiled textures: OpenEXR files of one part with mip levels, read tile by tile
 //! (OpenEXR, Technical Introduction: tiled files, `MIPMAP_LEVELS`, rounding down).
 //!
 //! Opening a file reads its header and the table of offsets. A read of a tile then takes two reads
@@ -11,19 +11,21 @@ mod write;
 pub use error::TiledFileError;
 pub use texels::TileTexels;
 pub use write::{SampleFormat, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels};
+pub(super) use write::{convert, convert_in_memory};
 
 use super::Wrap;
 use adumbra::sources::open_file;
 use exr::block::UncompressedBlock;
 use exr::block::chunk::{Chunk, CompressedBlock, CompressedTileBlock, TileCoordinates};
 use exr::math::{RoundingMode, Vec2};
-use exr::meta::attribute::{LevelMode, SampleType};
+use exr::meta::attribute::{AttributeValue, LevelMode, SampleType};
 use exr::meta::header::Header;
 use exr::meta::{BlockDescription, MetaData};
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use texels::ChannelLocation;
 
 /// Width and height of the tiles that are written.
@@ -31,16 +33,18 @@ pub const TILE_SIDE: u32 = 64;
 /// Longest side of a tile that is read.
 pub const MAX_TILE_SIDE: u32 = 512;
 /// Longest side of a tiled texture.
-pub const MAX_TEXTURE_SIDE: u32 = 1 << 16;
+pub const MAX_TEXTURE_SIDE: u32 = adumbra_image::MAX_SIDE;
 /// Most tiles of a texture: the table of offsets has 8 bytes for each.
 pub const MAX_TILES: usize = 1 << 21;
 /// Bytes before the data of a chunk: four coordinates and the length, each of 32 bits.
 const CHUNK_HEAD: usize = 20;
 
-/// A texture on disk whose tiles are read one at a time.
+/// A texture on disk, or compressed in memory, whose tiles are read one at a time.
 #[derive(Debug)]
 pub struct TiledFile {
     path: PathBuf,
+    /// Its bytes, if it is in memory; the path is then a name.
+    bytes: Option<Arc<[u8]>>,
     meta: MetaData,
     size: [u32; 2],
     tile: [u32; 2],
@@ -56,7 +60,7 @@ impl TiledFile {
     /// Opens a tiled texture and reads its header.
     ///
     /// It has one part with mip levels that are rounded down, no tile over [`MAX_TILE_SIDE`], and
-    /// channels `R`, `G`, `B`, and `A` if there is one, or `Y`. Other channels are left out.
+    /// channels `R`, `G`, `B`, or else `Y`, and `A` if there is one. Others are left out.
     ///
     /// # Errors
     /// If it cannot be read, is malformed, or is beyond a limit; [`TiledFileError::is_other_image`]
@@ -64,11 +68,34 @@ impl TiledFile {
     pub fn open(path: &Path) -> Result<TiledFile, TiledFileError> {
         let fail = |error| TiledFileError::new(path, error);
         let opened = open_file(path).map_err(|error| fail(error.into()))?;
-        guarded(|| TiledFile::read(path, opened)).map_err(fail)
+        guarded(|| TiledFile::read(path, BufReader::new(opened))).map_err(fail)
     }
 
-    fn read(path: &Path, file: File) -> Result<TiledFile, error::Kind> {
-        let mut file = BufReader::new(file);
+    /// Opens the bytes of a tiled texture, which has that name in messages.
+    ///
+    /// # Errors
+    /// As [`open`](TiledFile::open).
+    pub fn of_bytes(name: &Path, bytes: Arc<[u8]>) -> Result<TiledFile, TiledFileError> {
+        let opened = guarded(|| TiledFile::read(name, Cursor::new(&*bytes)));
+        let opened = opened.map_err(|error| TiledFileError::new(name, error))?;
+        Ok(TiledFile {
+            bytes: Some(bytes),
+            ..opened
+        })
+    }
+
+    /// Opens its bytes, from which tiles are read.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn open_bytes(&self) -> io::Result<TileBytes> {
+        Ok(match &self.bytes {
+            Some(bytes) => TileBytes::Memory(Cursor::new(bytes.clone())),
+            None => TileBytes::File(open_file(&self.path)?),
+        })
+    }
+
+    fn read(path: &Path, mut file: impl BufRead + Seek) -> Result<TiledFile, error::Kind> {
         let mut start = Vec::new();
         file.by_ref().take(4).read_to_end(&mut start)?;
         if start != exr::meta::magic_number::BYTES {
@@ -117,6 +144,7 @@ impl TiledFile {
         let wrap = wrap.and_then(|name| wrap_from_attribute(&name.to_string()));
         Ok(TiledFile {
             path: path.to_owned(),
+            bytes: None,
             size,
             tile,
             starts,
@@ -157,6 +185,21 @@ impl TiledFile {
         self.wrap
     }
 
+    /// The name of its source, as the header has it.
+    pub fn source(&self) -> Option<String> {
+        let attributes = &self.meta.headers[0].own_attributes.other;
+        match attributes.get("source".as_bytes()) {
+            Some(AttributeValue::Text(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Bytes of memory besides tiles: its table of tiles, and the file if it is in memory.
+    pub fn resident_bytes(&self) -> usize {
+        let file = self.bytes.as_deref().map_or(0, size_of_val);
+        file + size_of_val(&*self.offsets)
+    }
+
     /// Number of tiles of all levels.
     pub fn tile_count(&self) -> usize {
         self.offsets.len()
@@ -187,13 +230,13 @@ impl TiledFile {
         each * width as usize * height as usize
     }
 
-    /// Reads a tile from the opened file: its texels, and the number of bytes read.
+    /// Reads a tile from its opened bytes: its texels, and the number of bytes read.
     ///
     /// # Errors
     /// If the file cannot be read, or the tile is malformed.
     pub fn read_tile(
         &self,
-        file: &mut File,
+        file: &mut (impl Read + Seek),
         level: u32,
         x: u32,
         y: u32,
@@ -204,7 +247,7 @@ impl TiledFile {
 
     fn read_chunk(
         &self,
-        file: &mut File,
+        file: &mut (impl Read + Seek),
         level: u32,
         x: u32,
         y: u32,
@@ -251,6 +294,33 @@ impl TiledFile {
         let [width, height] = self.size_of_tile(level, x, y);
         let each = self.meta.headers[0].channels.bytes_per_pixel;
         each * width as usize * height as usize
+    }
+}
+
+/// The opened bytes of a tiled texture.
+#[derive(Debug)]
+pub enum TileBytes {
+    /// Those of its file.
+    File(File),
+    /// Those in memory.
+    Memory(Cursor<Arc<[u8]>>),
+}
+
+impl Read for TileBytes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            TileBytes::File(file) => file.read(buffer),
+            TileBytes::Memory(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl Seek for TileBytes {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            TileBytes::File(file) => file.seek(to),
+            TileBytes::Memory(bytes) => bytes.seek(to),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use exr::meta::attribute::SampleType;
 use exr::meta::header::Header;
 use exr::prelude::f16;
 
-/// The texels of a tile: `R`, `G`, `B`, `A` or the first of them, or grey, for each texel.
+/// The texels of a tile: `R`, `G`, `B`, or grey, and alpha if there is one, for each texel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TileTexels {
     width: usize,
@@ -36,20 +36,20 @@ impl ChannelLocation {
     }
 }
 
-/// The channels `R`, `G`, `B`, and `A` if there is one, or `Y`.
+/// The channels `R`, `G`, `B`, or else `Y`, and `A` if there is one.
 pub(super) fn channels(header: &Header) -> Result<Vec<ChannelLocation>, error::Kind> {
     let list = &header.channels.list;
     let find = |name: &str| list.iter().position(|channel| channel.name == *name);
-    let mut found: Vec<usize> = ["R", "G", "B"].into_iter().filter_map(find).collect();
-    if found.len() == 3 {
-        found.extend(find("A"));
-    } else {
-        found = find("Y").into_iter().collect();
-    }
-    if found.is_empty() {
-        let why = "it has no channels `R`, `G`, `B` or `Y`";
-        return Err(error::Kind::Malformed(why.to_owned()));
-    }
+    let of = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| find(name))
+            .collect::<Option<Vec<usize>>>()
+    };
+    let why = "it has no channels `R`, `G`, `B` or `Y`";
+    let found = of(&["R", "G", "B"]).or_else(|| of(&["Y"]));
+    let mut found = found.ok_or_else(|| error::Kind::Malformed(why.to_owned()))?;
+    found.extend(find("A"));
     let is_half = |&index: &usize| sample_type(header, index) == SampleType::F16;
     let is_half = found.iter().all(is_half);
     let location = |index| ChannelLocation { index, is_half };
@@ -147,6 +147,10 @@ impl TileTexels {
             1 => {
                 let grey = sample(0);
                 [grey, grey, grey, 1.0]
+            }
+            2 => {
+                let grey = sample(0);
+                [grey, grey, grey, sample(1)]
             }
             3 => [sample(0), sample(1), sample(2), 1.0],
             _ => [sample(0), sample(1), sample(2), sample(3)],

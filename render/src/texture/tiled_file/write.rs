@@ -1,26 +1,35 @@
 //! Writes tiled textures: a conversion as `maketx` of OpenImageIO makes it.
+//!
+//! Rows come from the top. Each level keeps the rows of a line of tiles, which are then compressed
+//! and written, and gives its rows to the next level. So a conversion takes the memory of what its
+//! source decodes at once and of two lines of tiles, in floats.
 
-use super::{TILE_SIDE, TiledFile, TiledFileError, error, wrap_attribute};
-use crate::texture::Wrap;
-use adumbra_image::{Image, ImageError, MipPyramid, read_image};
+use super::{TILE_SIDE, TiledFile, TiledFileError, sample_type, tiles_of, wrap_attribute};
+use crate::texture::{TextureSource, Wrap, level_size, whole_levels};
+use adumbra_image::{
+    ColorSpace, HalvedRows, Image, ImageError, ImageRows, MipPyramid, save_atomically,
+};
 use exr::block::chunk::Chunk;
-use exr::block::writer::ChunksWriter;
+use exr::block::writer::{ChunkWriter, ChunksWriter};
 use exr::block::{BlockIndex, UncompressedBlock};
 use exr::math::{RoundingMode, Vec2};
-use exr::meta::BlockDescription;
 use exr::meta::attribute::{
     AttributeValue, ChannelDescription, LevelMode, LineOrder, SampleType, Text, TileDescription,
 };
 use exr::meta::header::Header;
+use exr::meta::{BlockDescription, MetaData};
 use exr::prelude::{Compression, SmallVec, f16};
-use std::io::{BufWriter, Seek, Write};
-use std::path::Path;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::io::{BufWriter, Cursor, Seek, Write};
+use std::path::{Path, PathBuf};
 
 /// The samples of a tiled texture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SampleFormat {
-    /// 16 bits: 11 significant ones, up to 65,504; larger finite numbers become that.
+    /// Half floats if the source has these, else 32 bits: every bit of the source is kept.
     #[default]
+    Source,
+    /// 16 bits: 11 significant ones, up to 65,504; larger finite numbers become that.
     Half,
     /// 32 bits: as they are.
     Float,
@@ -33,15 +42,19 @@ pub struct TiledOptions {
     pub format: SampleFormat,
     /// The wrap mode in the header.
     pub wrap: Wrap,
+    /// What the numbers of PNG and JPEG files mean; those of the texture are linear.
+    pub color_space: ColorSpace,
     /// The name of the source in the header.
     pub source: Option<String>,
 }
 
 /// Converts an image file to a tiled texture.
 ///
-/// The source is a PNG, EXR or JPEG file ([`read_image`]). The target is complete or as it was
-/// before: it is written under another name and then moved. The header has the source's name unless
-/// the options have another. Image and levels are in memory meanwhile: 22 bytes a pixel.
+/// The source is a PNG, EXR or JPEG file with sides of at most [`MAX_SIDE`], and its channels are
+/// those of the texture. The target is complete or as it was before: it is written under another
+/// name and then moved. The header has the source's name unless the options have another.
+///
+/// [`MAX_SIDE`]: adumbra_image::MAX_SIDE
 ///
 /// # Errors
 /// If the source cannot be read, or the target not be written.
@@ -50,16 +63,75 @@ pub fn convert_to_tiled(
     target: &Path,
     options: &TiledOptions,
 ) -> Result<TiledFile, TiledFileError> {
-    let image = read_image(source);
-    let image = image.map_err(|error| TiledFileError::new(source, error.into()))?;
     let mut options = options.clone();
     if options.source.is_none() {
         let name = source.file_name();
         options.source = name.map(|name| name.to_string_lossy().into_owned());
     }
-    save(target, |file| Ok(write(image, &options, file)?))
-        .map_err(|kind| TiledFileError::new(target, kind))?;
+    convert(&TextureSource::File(source.to_owned()), target, &options)
+}
+
+/// Converts an image to a tiled texture, as [`convert_to_tiled`] does.
+pub(in crate::texture) fn convert(
+    source: &TextureSource,
+    target: &Path,
+    options: &TiledOptions,
+) -> Result<TiledFile, TiledFileError> {
+    let mut saved = Ok(());
+    let read = source.with_rows(options.color_space, |rows| {
+        let mut failed = None;
+        saved = save_atomically(target, |file| write_rows(rows, options, file, &mut failed));
+        failed.map_or(Ok(()), Err)
+    });
+    let name = PathBuf::from(source.name());
+    read.map_err(|error| TiledFileError::new(&name, error.into()))?;
+    saved.map_err(|error| TiledFileError::target(target, error))?;
     TiledFile::open(target)
+}
+
+/// Converts an image to a tiled texture in memory.
+pub(in crate::texture) fn convert_in_memory(
+    source: &TextureSource,
+    options: &TiledOptions,
+) -> Result<TiledFile, TiledFileError> {
+    let name = PathBuf::from(source.name());
+    let bytes = source.with_rows(options.color_space, |rows| {
+        let (mut bytes, mut failed) = (Cursor::new(Vec::new()), None);
+        write_rows(rows, options, &mut bytes, &mut failed)?;
+        failed.map_or_else(|| Ok(bytes.into_inner()), Err)
+    });
+    let bytes = bytes.map_err(|error| TiledFileError::new(&name, error.into()))?;
+    TiledFile::of_bytes(&name, bytes.into())
+}
+
+/// Writes the rows of an image with its mip levels as a tiled texture. If they cannot be read,
+/// `failed` says why, and the file is to be dropped.
+fn write_rows(
+    rows: &mut ImageRows<'_>,
+    options: &TiledOptions,
+    out: impl Write + Seek,
+    failed: &mut Option<ImageError>,
+) -> Result<(), ImageError> {
+    let format = match options.format {
+        SampleFormat::Source if rows.is_half() => SampleFormat::Half,
+        format => format,
+    };
+    let (size, channels) = (rows.size(), rows.channels());
+    let header = header(size, channels, format, options);
+    write_tiles(header, out, |tiles| {
+        let mut levels = Level::chain(size, channels);
+        for _ in 0..size[1] {
+            match rows.next_row() {
+                Ok(row) => push(&mut levels, tiles, row)?,
+                Err(error) => {
+                    *failed = Some(error);
+                    // The library refuses a file that lacks tiles.
+                    break;
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Writes an image with its mip levels as a tiled texture.
@@ -73,7 +145,17 @@ pub fn write_tiled(
     options: &TiledOptions,
     out: impl Write + Seek,
 ) -> Result<(), ImageError> {
-    write(image, options, out).map_err(image_error)
+    let is_grey = |pixel: &[f32; 4]| {
+        let [r, g, b, a] = pixel.map(f32::to_bits);
+        r == g && g == b && a == 1.0_f32.to_bits()
+    };
+    let channels = channels_of(&image, image.pixels().iter().all(is_grey));
+    let size = [image.size().width(), image.size().height()];
+    let header = header(size, channels, options.format, options);
+    write_tiles(header, out, |tiles| {
+        let mut levels = Level::chain(size, channels);
+        rows_of(&image, channels).try_for_each(|row| push(&mut levels, tiles, &row))
+    })
 }
 
 /// Writes a texture whose levels are as they are, such as [`level_cards`].
@@ -90,77 +172,74 @@ pub fn write_tiled_levels(
     out: impl Write + Seek,
 ) -> Result<(), ImageError> {
     let channels = channels_of(&pyramid.levels()[0], false);
-    write_levels(pyramid, channels, options, out).map_err(image_error)
-}
-
-fn image_error(error: exr::error::Error) -> ImageError {
-    match error {
-        exr::error::Error::Io(error) => ImageError::Io(error),
-        other => ImageError::Malformed(other.to_string()),
-    }
-}
-
-fn write(
-    image: Image,
-    options: &TiledOptions,
-    out: impl Write + Seek,
-) -> Result<(), exr::error::Error> {
-    let is_grey = |pixel: &[f32; 4]| {
-        let [r, g, b, a] = pixel.map(f32::to_bits);
-        r == g && g == b && a == 1.0_f32.to_bits()
-    };
-    let channels = channels_of(&image, image.pixels().iter().all(is_grey));
-    write_levels(&MipPyramid::new(image), channels, options, out)
-}
-
-/// The place of each channel in a pixel; channels of a file are in alphabetical order.
-fn channels_of(image: &Image, is_grey: bool) -> &'static [(&'static str, usize)] {
-    match image.channels() {
-        1 => &[("Y", 0)],
-        _ if is_grey => &[("Y", 0)],
-        4 => &[("A", 3), ("B", 2), ("G", 1), ("R", 0)],
-        _ => &[("B", 2), ("G", 1), ("R", 0)],
-    }
-}
-
-fn write_levels(
-    pyramid: &MipPyramid,
-    channels: &[(&str, usize)],
-    options: &TiledOptions,
-    out: impl Write + Seek,
-) -> Result<(), exr::error::Error> {
-    let header = header(pyramid, channels, options);
-    let out = BufWriter::new(out);
-    exr::block::write(out, SmallVec::from_iter([header]), true, |meta, writer| {
-        for (index, block) in exr::block::enumerate_ordered_header_block_indices(&meta.headers) {
-            let data = block_data(pyramid, channels, options.format, block);
-            let block = UncompressedBlock { index: block, data };
-            let chunk: Chunk = block.compress_to_chunk(&meta.headers)?;
-            writer.write_chunk(index, chunk)?;
+    let size = [pyramid.size().width(), pyramid.size().height()];
+    let header = header(size, channels, options.format, options);
+    write_tiles(header, out, |tiles| {
+        let levels = Level::chain(size, channels).into_iter();
+        for (mut level, image) in levels.zip(pyramid.levels()) {
+            level.halved = None;
+            let mut level = [level];
+            rows_of(image, channels).try_for_each(|row| push(&mut level, tiles, &row))?;
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
-fn header(pyramid: &MipPyramid, channels: &[(&str, usize)], options: &TiledOptions) -> Header {
-    let sample_type = match options.format {
+/// The number of an image's first channels that are written.
+fn channels_of(image: &Image, is_grey: bool) -> usize {
+    match image.channels() {
+        1 => 1,
+        _ if is_grey => 1,
+        4 => 4,
+        _ => 3,
+    }
+}
+
+/// The rows of an image with its first channels.
+fn rows_of(image: &Image, channels: usize) -> impl Iterator<Item = Vec<f32>> {
+    let rows = image.pixels().chunks_exact(image.size().width() as usize);
+    rows.map(move |row| {
+        row.iter()
+            .flat_map(|pixel| &pixel[..channels])
+            .copied()
+            .collect()
+    })
+}
+
+/// The channels of a file in their order, which is that of the alphabet, each with its place in a
+/// pixel.
+fn channel_order(channels: usize) -> &'static [(&'static str, usize)] {
+    match channels {
+        1 => &[("Y", 0)],
+        2 => &[("A", 1), ("Y", 0)],
+        3 => &[("B", 2), ("G", 1), ("R", 0)],
+        _ => &[("A", 3), ("B", 2), ("G", 1), ("R", 0)],
+    }
+}
+
+fn header(
+    [width, height]: [u32; 2],
+    channels: usize,
+    format: SampleFormat,
+    options: &TiledOptions,
+) -> Header {
+    let sample_type = match format {
         SampleFormat::Half => SampleType::F16,
-        SampleFormat::Float => SampleType::F32,
+        SampleFormat::Source | SampleFormat::Float => SampleType::F32,
     };
-    let channels = channels.iter();
+    let channels = channel_order(channels).iter();
     let channels = channels.map(|(name, _)| ChannelDescription::new(*name, sample_type, false));
-    let size = pyramid.size();
-    let size = Vec2(size.width() as usize, size.height() as usize);
     let tiles = BlockDescription::Tiles(TileDescription {
         tile_size: Vec2(TILE_SIDE as usize, TILE_SIDE as usize),
         level_mode: LevelMode::MipMap,
         rounding_mode: RoundingMode::Down,
     });
+    let size = Vec2(width as usize, height as usize);
+    // Tiles of coarse levels lie between those of finer ones.
     let mut header = Header::new(Text::from(""), size, channels.collect()).with_encoding(
         Compression::ZIP16,
         tiles,
-        LineOrder::Increasing,
+        LineOrder::Unspecified,
     );
     let attributes = &mut header.own_attributes;
     attributes.layer_name = None;
@@ -177,31 +256,137 @@ fn header(pyramid: &MipPyramid, channels: &[(&str, usize)], options: &TiledOptio
     header
 }
 
-/// The samples of a tile: for each line, for each channel, those of the line.
-fn block_data(
-    pyramid: &MipPyramid,
-    channels: &[(&str, usize)],
-    format: SampleFormat,
-    block: BlockIndex,
-) -> Vec<u8> {
-    let image = &pyramid.levels()[block.level.x()];
-    let width = image.size().width() as usize;
-    let Vec2(left, top) = block.pixel_position;
-    let Vec2(columns, rows) = block.pixel_size;
-    let mut data = Vec::with_capacity(columns * rows * channels.len() * 4);
-    for y in top..top + rows {
-        let line = &image.pixels()[y * width + left..][..columns];
-        for &(_, channel) in channels {
-            for pixel in line {
-                let sample = pixel[channel];
-                match format {
-                    SampleFormat::Float => data.extend(sample.to_ne_bytes()),
-                    SampleFormat::Half => data.extend(half(sample).to_ne_bytes()),
+/// Compresses tiles and writes them to a file.
+struct TileWriter<'a, W> {
+    meta: &'a MetaData,
+    chunks: &'a mut ChunkWriter<W>,
+}
+
+/// Writes a file with the tiles that `write` gives.
+fn write_tiles<W: Write + Seek>(
+    header: Header,
+    out: W,
+    write: impl FnOnce(&mut TileWriter<'_, BufWriter<W>>) -> exr::error::UnitResult,
+) -> Result<(), ImageError> {
+    let headers = SmallVec::from_iter([header]);
+    let written = exr::block::write(BufWriter::new(out), headers, true, |meta, chunks| {
+        write(&mut TileWriter {
+            meta: &meta,
+            chunks,
+        })
+    });
+    written.map_err(|error| match error {
+        exr::error::Error::Io(error) => ImageError::Io(error),
+        other => ImageError::Malformed(other.to_string()),
+    })
+}
+
+/// A level whose rows come.
+struct Level {
+    level: u32,
+    size: [u32; 2],
+    channels: usize,
+    /// The index of its first tile.
+    first: usize,
+    /// The rows that are not written yet.
+    band: Vec<f32>,
+    /// Rows that are written.
+    written: u32,
+    /// Makes the rows of the next level.
+    halved: Option<HalvedRows>,
+}
+
+impl Level {
+    /// All levels of a texture.
+    fn chain(size: [u32; 2], channels: usize) -> Vec<Level> {
+        let count = whole_levels(size);
+        let mut first = 0;
+        let levels = (0..count).map(|level| {
+            let own = level_size(size, level);
+            let [columns, rows] = tiles_of(own, [TILE_SIDE; 2]);
+            let before = first;
+            first += columns as usize * rows as usize;
+            Level {
+                level,
+                size: own,
+                channels,
+                first: before,
+                band: Vec::new(),
+                written: 0,
+                halved: (level + 1 < count).then(|| HalvedRows::new(own, channels)),
+            }
+        });
+        levels.collect()
+    }
+
+    /// The samples of a tile: for each line, for each channel, those of the line.
+    fn block(&self, header: &Header, column: u32) -> UncompressedBlock {
+        let is_half = sample_type(header, 0) == SampleType::F16;
+        let (width, left) = (self.size[0] as usize, (column * TILE_SIDE) as usize);
+        let columns = (width - left).min(TILE_SIDE as usize);
+        let lines = self.band.chunks_exact(width * self.channels);
+        let rows = lines.len();
+        let mut data = Vec::with_capacity(columns * rows * header.channels.bytes_per_pixel);
+        for line in lines {
+            let line = &line[left * self.channels..][..columns * self.channels];
+            for &(_, channel) in channel_order(self.channels) {
+                for sample in line.iter().skip(channel).step_by(self.channels) {
+                    match is_half {
+                        true => data.extend(half(*sample).to_ne_bytes()),
+                        false => data.extend(sample.to_ne_bytes()),
+                    }
                 }
             }
         }
+        let index = BlockIndex {
+            layer: 0,
+            level: Vec2(self.level as usize, self.level as usize),
+            pixel_position: Vec2(left, self.written as usize),
+            pixel_size: Vec2(columns, rows),
+        };
+        UncompressedBlock { index, data }
     }
-    data
+}
+
+/// Adds a row to the first level, and what it completes of the others.
+fn push<W: Write + Seek>(
+    levels: &mut [Level],
+    tiles: &mut TileWriter<'_, W>,
+    row: &[f32],
+) -> exr::error::UnitResult {
+    let Some((level, coarser)) = levels.split_first_mut() else {
+        return Ok(());
+    };
+    level.band.extend_from_slice(row);
+    let rows = (level.band.len() / row.len()) as u32;
+    if rows == TILE_SIDE || level.written + rows == level.size[1] {
+        tiles.write_band(level)?;
+        level.band.clear();
+        level.written += rows;
+    }
+    match level.halved.as_mut().and_then(|halved| halved.push(row)) {
+        Some(row) => push(coarser, tiles, row),
+        None => Ok(()),
+    }
+}
+
+impl<W: Write + Seek> TileWriter<'_, W> {
+    /// Writes the rows of a level that are a line of tiles.
+    fn write_band(&mut self, level: &Level) -> exr::error::UnitResult {
+        let [columns, _] = tiles_of(level.size, [TILE_SIDE; 2]);
+        let row = level.written / TILE_SIDE;
+        let first = level.first + row as usize * columns as usize;
+        let headers = &self.meta.headers;
+        let chunks = (0..columns).into_par_iter().map(|column| {
+            let block = level.block(&headers[0], column);
+            block.compress_to_chunk(headers)
+        });
+        let chunks: Vec<Chunk> = chunks.collect::<Result<_, _>>()?;
+        for (at, chunk) in chunks.into_iter().enumerate() {
+            self.chunks.write_chunk(first + at, chunk)?;
+        }
+        Ok(())
+    }
 }
 
 /// The nearest half float; finite numbers stay finite.
@@ -211,25 +396,4 @@ fn half(sample: f32) -> f16 {
         true => sample.clamp(-most, most),
         false => sample,
     })
-}
-
-/// Writes a file under another name in the same folder, then moves it.
-fn save(
-    path: &Path,
-    write: impl FnOnce(&std::fs::File) -> Result<(), error::Kind>,
-) -> Result<(), error::Kind> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.");
-    let mut draft = tempfile::Builder::new();
-    draft.prefix(&prefix).suffix(".part");
-    // Permissions of any new file, less what the user masks; temporary files are private otherwise.
-    #[cfg(unix)]
-    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let draft = draft.tempfile_in(folder);
-    // The kind alone: the draft's name means nothing to the user.
-    let draft = draft.map_err(|error| std::io::Error::from(error.kind()))?;
-    write(draft.as_file())?;
-    draft.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
