@@ -2,11 +2,19 @@
 
 use crate::error::ImageError;
 use crate::image::Image;
-use crate::size::{ImageSize, MAX_INFLATION};
+use crate::rows::{DecodeRows, Decoding, SizeLimit, check_decoded};
+use crate::size::{MAX_INFLATION, check_file};
+use exr::block::UncompressedBlock;
+use exr::block::chunk::Chunk;
 use exr::error::Error;
+use exr::meta::BlockDescription;
+use exr::meta::attribute::SampleType;
 use exr::meta::header::Header;
 use exr::prelude::*;
-use std::io::{BufRead, Seek, Write};
+use std::io::{BufRead, Read, Seek, SeekFrom, Write};
+use std::iter::Peekable;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::vec::IntoIter;
 
 /// The signature of an EXR file.
 pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
@@ -69,89 +77,225 @@ fn least_bytes(header: &Header) -> u64 {
     chunks.saturating_add(pixels / max_expansion(header.compression))
 }
 
-/// Reads an EXR file of `len` bytes.
-pub(crate) fn read_exr(
-    mut file: impl BufRead + Seek,
-    len: u64,
-) -> std::result::Result<Image, ImageError> {
-    let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
-    file.rewind()?;
-    let has = |header: &Header, names: &[&str]| {
-        names.iter().all(|name| {
-            header
-                .channels
-                .list
-                .iter()
-                .any(|channel| channel.name == **name)
-        })
-    };
-    for header in &meta.headers {
-        let size = ImageSize::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
-        size.check_file(len, least_bytes(header))?;
-    }
-    let read = read().no_deep_data().largest_resolution_level();
-    if meta
-        .headers
+/// A channel that is read.
+#[derive(Clone, Copy)]
+struct ChannelLocation {
+    sample_type: SampleType,
+    /// Bytes of a pixel's samples of the channels before it.
+    before: usize,
+}
+
+/// The channels `R`, `G`, `B` of a layer, or else `Y`, and `A` if there is one; none without these.
+fn channels(header: &Header) -> Option<Vec<ChannelLocation>> {
+    let mut before = 0;
+    let all: Vec<_> = header
+        .channels
+        .list
         .iter()
-        .any(|header| has(header, &["R", "G", "B"]))
-    {
-        let image = read
-            .rgba_channels(
-                |size, _| Pixels::new(size),
-                |pixels: &mut Pixels, at, (r, g, b, a): (f32, f32, f32, f32)| {
-                    pixels.set(at, [r, g, b, a]);
-                },
-            )
-            .first_valid_layer()
-            .all_attributes()
-            .non_parallel()
-            .from_buffered(file)
-            .map_err(broken)?;
-        let has_alpha = meta.headers.iter().any(|header| has(header, &["A"]));
-        let channels = if has_alpha { 4 } else { 3 };
-        return image.layer_data.channel_data.pixels.into_image(channels);
+        .map(|channel| {
+            let sample_type = channel.sample_type;
+            let location = ChannelLocation {
+                sample_type,
+                before,
+            };
+            before += sample_type.bytes_per_sample();
+            (&channel.name, location)
+        })
+        .collect();
+    let find = |name: &str| {
+        all.iter()
+            .find(|(of, _)| **of == *name)
+            .map(|(_, location)| *location)
+    };
+    let of = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| find(name))
+            .collect::<Option<Vec<_>>>()
+    };
+    let mut found = of(&["R", "G", "B"]).or_else(|| of(&["Y"]))?;
+    found.extend(find("A"));
+    Some(found)
+}
+
+/// Reads the header of an EXR file of `len` bytes.
+pub(crate) fn decode<'a>(
+    mut file: impl BufRead + Seek + 'a,
+    len: u64,
+    limit: SizeLimit,
+) -> std::result::Result<Decoding<'a>, ImageError> {
+    let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
+    for header in &meta.headers {
+        let size = limit(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        check_file(size, len, least_bytes(header))?;
     }
-    if meta.headers.iter().any(|header| has(header, &["Y"])) {
-        let image = read
-            .specific_channels()
-            .required("Y")
-            .collect_pixels(
-                |size, _| Pixels::new(size),
-                |pixels: &mut Pixels, at, (y,): (f32,)| pixels.set(at, [y, y, y, 1.0]),
-            )
-            .first_valid_layer()
-            .all_attributes()
-            .non_parallel()
-            .from_buffered(file)
-            .map_err(broken)?;
-        return image.layer_data.channel_data.pixels.into_image(3);
-    }
+    MetaData::validate(&meta.headers, false).map_err(broken)?;
+    let flat = || {
+        meta.headers
+            .iter()
+            .enumerate()
+            .filter(|(_, header)| !header.deep)
+    };
+    let found = flat().filter_map(|(layer, header)| Some((layer, channels(header)?)));
+    // A layer of colours comes before one of `Y`.
+    let found = found.min_by_key(|(_, channels)| channels.len() < 3);
     let why = "no layer has channels `R`, `G`, `B` or `Y`";
-    Err(ImageError::Malformed(why.to_owned()))
+    let (layer, channels) = found.ok_or_else(|| malformed(why))?;
+    let header = &meta.headers[layer];
+    let is_sampled = header
+        .channels
+        .list
+        .iter()
+        .any(|channel| channel.sampling != Vec2(1, 1));
+    if is_sampled {
+        return Err(malformed("a channel has not a sample for each pixel"));
+    }
+    let width = header.layer_size.x();
+    let rows = match header.blocks {
+        BlockDescription::ScanLines => header.compression.scan_lines_per_block(),
+        BlockDescription::Tiles(tiles) => tiles.tile_size.y(),
+    };
+    let rows = rows.min(header.layer_size.y());
+    check_decoded(width as u64 * rows as u64 * 4 * channels.len() as u64)?;
+    check_decoded(header.max_block_byte_size() as u64)?;
+    let blocks = block_offsets(&mut file, &meta, layer)?;
+    Ok(Decoding {
+        size: [width as u32, header.layer_size.y() as u32],
+        channels: channels.len(),
+        is_half: channels
+            .iter()
+            .all(|channel| channel.sample_type == SampleType::F16),
+        rows: Box::new(ExrRows {
+            band: vec![0.0; width * rows * channels.len()],
+            blocks: blocks.into_iter().peekable(),
+            file,
+            meta,
+            layer,
+            channels,
+            next: 0,
+            rows,
+        }),
+    })
 }
 
-/// Pixels that are being read.
-struct Pixels {
-    size: Vec2<usize>,
-    pixels: Vec<[f32; 4]>,
-}
-
-impl Pixels {
-    fn new(size: Vec2<usize>) -> Pixels {
-        Pixels {
-            size,
-            pixels: vec![[0.0; 4]; size.area()],
+/// The blocks of the finest level of a layer, by rows: the place of each in the image and in the
+/// file.
+fn block_offsets(
+    mut file: impl Read,
+    meta: &MetaData,
+    layer: usize,
+) -> std::result::Result<Vec<(Vec2<usize>, u64)>, ImageError> {
+    let mut blocks = Vec::new();
+    for (at, header) in meta.headers.iter().enumerate().take(layer + 1) {
+        for indices in header.blocks_increasing_y_order() {
+            let mut offset = [0; 8];
+            file.read_exact(&mut offset)
+                .map_err(|error| broken(error.into()))?;
+            let location = indices.location;
+            if at < layer || location.level_index != Vec2(0, 0) {
+                continue;
+            }
+            let block = header
+                .get_absolute_block_pixel_coordinates(location)
+                .map_err(broken)?;
+            let place = block
+                .position
+                .to_usize("position of a block")
+                .map_err(broken)?;
+            blocks.push((place, u64::from_le_bytes(offset)));
         }
     }
+    Ok(blocks)
+}
 
-    fn set(&mut self, at: Vec2<usize>, pixel: [f32; 4]) {
-        self.pixels[at.flat_index_for_size(self.size)] = pixel;
-    }
+/// The rows of an EXR file.
+struct ExrRows<R> {
+    file: R,
+    meta: MetaData,
+    layer: usize,
+    channels: Vec<ChannelLocation>,
+    /// The blocks that are left.
+    blocks: Peekable<IntoIter<(Vec2<usize>, u64)>>,
+    /// Rows of a block.
+    rows: usize,
+    /// The next row.
+    next: usize,
+    /// The rows of the last blocks.
+    band: Vec<f32>,
+}
 
-    fn into_image(self, channels: usize) -> std::result::Result<Image, ImageError> {
-        let size = ImageSize::new(self.size.x() as u64, self.size.y() as u64)?;
-        Ok(Image::from_pixels(size, channels, self.pixels))
+impl<R: BufRead + Seek> ExrRows<R> {
+    /// Decodes a block of that place into the band.
+    fn decode_block(&mut self, place: Vec2<usize>, offset: u64) -> std::result::Result<(), Error> {
+        if self.file.stream_position()? != offset {
+            self.file.seek(SeekFrom::Start(offset))?;
+        }
+        let chunk = Chunk::read(&mut self.file, &self.meta)?;
+        let block = UncompressedBlock::decompress_chunk(chunk, &self.meta, false)?;
+        let header = &self.meta.headers[self.layer];
+        let Vec2(columns, rows) = block.index.pixel_size;
+        let pixel_bytes = header.channels.bytes_per_pixel;
+        let is_expected = block.index.layer == self.layer
+            && block.index.level == Vec2(0, 0)
+            && block.index.pixel_position == place
+            && block.data.len() == pixel_bytes * columns * rows;
+        if !is_expected {
+            return Err(Error::Invalid(
+                "another block is in the place of one".into(),
+            ));
+        }
+        let (width, count) = (header.layer_size.x(), self.channels.len());
+        for (row, line) in block.data.chunks_exact(pixel_bytes * columns).enumerate() {
+            let first = (row * width + place.x()) * count;
+            let pixels = &mut self.band[first..][..columns * count];
+            for (at, channel) in self.channels.iter().enumerate() {
+                let samples = &line[channel.before * columns..];
+                let numbers = pixels.iter_mut().skip(at).step_by(count);
+                match channel.sample_type {
+                    SampleType::F16 => {
+                        let halves = samples.as_chunks::<2>().0.iter();
+                        let halves = halves.map(|bytes| f16::from_ne_bytes(*bytes).to_f32());
+                        numbers
+                            .zip(halves)
+                            .for_each(|(number, half)| *number = half);
+                    }
+                    of => {
+                        let words = samples.as_chunks::<4>().0.iter();
+                        let words = words.map(|bytes| match of {
+                            SampleType::U32 => u32::from_ne_bytes(*bytes) as f32,
+                            _ => f32::from_ne_bytes(*bytes),
+                        });
+                        numbers.zip(words).for_each(|(number, word)| *number = word);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
+}
+
+impl<R: BufRead + Seek> DecodeRows for ExrRows<R> {
+    fn decode_row(&mut self, row: &mut [f32]) -> std::result::Result<(), ImageError> {
+        let within = self.next % self.rows;
+        if within == 0 {
+            let top = self.next;
+            while let Some((place, offset)) = self.blocks.next_if(|(place, _)| place.y() == top) {
+                // The library may panic on malformed blocks.
+                let decode = AssertUnwindSafe(|| self.decode_block(place, offset));
+                let decoded = catch_unwind(decode).unwrap_or_else(|_| {
+                    Err(Error::Invalid("the EXR library cannot read a block".into()))
+                });
+                decoded.map_err(broken)?;
+            }
+        }
+        row.copy_from_slice(&self.band[within * row.len()..][..row.len()]);
+        self.next += 1;
+        Ok(())
+    }
+}
+
+fn malformed(why: &str) -> ImageError {
+    ImageError::Malformed(why.to_owned())
 }
 
 fn broken(error: Error) -> ImageError {

@@ -1,11 +1,9 @@
 //! An image: up to four floats a pixel, row by row from the top.
 
 use crate::error::ImageError;
+use crate::rows::ImageRows;
 use crate::size::ImageSize;
 use crate::texture_settings::ColorSpace;
-use crate::{exr, jpeg, png, srgb};
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 /// Linear red, green, blue and alpha of each pixel, row by row from the top; the first `channels`
@@ -64,7 +62,7 @@ impl Image {
 /// Reads a PNG, EXR or JPEG file, chosen by its first bytes.
 ///
 /// PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the first layer that has
-/// `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. JPEG: baseline or progressive, grey or
+/// `R`, `G`, `B`, or else `Y`, and `A` if there is one, as it is. JPEG: baseline or progressive, grey or
 /// colour, taken as sRGB and made linear; an orientation is not applied. Without an alpha channel
 /// alpha is 1; grey is red, green and blue alike.
 ///
@@ -80,29 +78,28 @@ pub fn read_image(path: &Path) -> Result<Image, ImageError> {
 /// # Errors
 /// As [`read_image`].
 pub fn read_image_as(path: &Path, color_space: ColorSpace) -> Result<Image, ImageError> {
-    let metadata = path.metadata()?;
-    let len = metadata.len();
-    if !metadata.is_file() {
-        let error = io::Error::other("it is not a file");
-        return Err(error.into());
-    }
-    let mut file = BufReader::new(File::open(path)?);
-    let mut start = Vec::new();
-    file.by_ref().take(8).read_to_end(&mut start)?;
-    file.rewind()?;
-    let mut image = if start.starts_with(png::SIGNATURE) {
-        png::read_png(file, len)?
-    } else if start.starts_with(exr::SIGNATURE) {
-        return exr::read_exr(file, len);
-    } else if start.starts_with(jpeg::SIGNATURE) {
-        jpeg::read_jpeg(file, len)?
-    } else {
-        return Err(ImageError::UnknownFormat);
+    let limit = |width, height| {
+        let size = ImageSize::new(width, height)?;
+        Ok([size.width(), size.height()])
     };
-    if color_space == ColorSpace::Linear {
-        for value in image.pixels.iter_mut().flat_map(|pixel| &mut pixel[..3]) {
-            *value = srgb::from_linear(f64::from(*value)) as f32;
-        }
+    let mut rows = ImageRows::open_within(path, color_space, limit)?;
+    let [width, height] = rows.size().map(u64::from);
+    let size = ImageSize::new(width, height)?;
+    let channels = rows.channels();
+    let mut pixels = Vec::with_capacity(size.pixels());
+    for _ in 0..height {
+        let row = rows.next_row()?.chunks_exact(channels);
+        pixels.extend(row.map(|pixel| match *pixel {
+            [y] => [y, y, y, 1.0],
+            [y, a] => [y, y, y, a],
+            [r, g, b] => [r, g, b, 1.0],
+            _ => [pixel[0], pixel[1], pixel[2], pixel[3]],
+        }));
     }
-    Ok(image)
+    let has_alpha = channels.is_multiple_of(2);
+    Ok(Image::from_pixels(
+        size,
+        if has_alpha { 4 } else { 3 },
+        pixels,
+    ))
 }

@@ -1,14 +1,14 @@
 //! Reads JPEG files.
 
 use crate::error::ImageError;
-use crate::image::Image;
-use crate::size::ImageSize;
-use crate::srgb;
+use crate::rows::{DecodeRows, Decoding, SampleTable, SizeLimit, check_decoded};
+use crate::size::check_file;
+use crate::texture_settings::ColorSpace;
 use std::io::{Cursor, Read};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::errors::DecodeErrors;
 use zune_jpeg::zune_core::bytestream::ZByteIoError;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::colorspace::ColorSpace as JpegColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 /// The first bytes of a JPEG file.
@@ -17,7 +17,8 @@ pub(crate) const SIGNATURE: &[u8] = b"\xff\xd8\xff";
 /// Longest side of a JPEG image: its header has 16 bits for it.
 const MAX_SIDE: usize = u16::MAX as usize;
 
-/// Longest file, in bytes: more than any image of [`MAX_PIXELS`](crate::MAX_PIXELS) needs.
+/// Longest file, in bytes: more than an image of a quarter of
+/// [`MAX_DECODED_BYTES`](crate::MAX_DECODED_BYTES) needs.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// The most pixels that a byte of a file gives: each block of 8 by 8 takes at least a bit.
@@ -27,8 +28,13 @@ const PIXELS_PER_BYTE: u64 = 8 * 64;
 const START_OF_SCAN: &[u8] = b"\xff\xda";
 const END_OF_IMAGE: &[u8] = b"\xff\xd9";
 
-/// Reads a JPEG file of `len` bytes; its colours become linear.
-pub(crate) fn read_jpeg(file: impl Read, len: u64) -> Result<Image, ImageError> {
+/// Decodes a JPEG file of `len` bytes.
+pub(crate) fn decode<'a>(
+    file: impl Read,
+    len: u64,
+    color_space: ColorSpace,
+    limit: SizeLimit,
+) -> Result<Decoding<'a>, ImageError> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -51,27 +57,46 @@ pub(crate) fn read_jpeg(file: impl Read, len: u64) -> Result<Image, ImageError> 
     let info = decoder
         .info()
         .ok_or_else(|| malformed("it has no header"))?;
-    let size = ImageSize::new(info.width.into(), info.height.into())?;
-    size.check_file(len, size.pixels() as u64 / PIXELS_PER_BYTE)?;
-    let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
+    let size = limit(info.width.into(), info.height.into())?;
+    let pixels = u64::from(size[0]) * u64::from(size[1]);
+    check_file(size, len, pixels / PIXELS_PER_BYTE)?;
+    let is_grey = decoder.input_colorspace() == Some(JpegColorSpace::Luma);
     let (space, channels) = match is_grey {
-        true => (ColorSpace::Luma, 1),
-        false => (ColorSpace::RGB, 3),
+        true => (JpegColorSpace::Luma, 1),
+        false => (JpegColorSpace::RGB, 3),
     };
+    check_decoded(channels as u64 * pixels)?;
     decoder.set_options(options.jpeg_set_out_colorspace(space));
     let samples = decoder.decode().map_err(broken)?;
-    if samples.len() != channels * size.pixels() {
+    if samples.len() as u64 != channels as u64 * pixels {
         return Err(malformed("it has fewer pixels than its header says"));
     }
-    let linear: Vec<f32> = (0..=u8::MAX)
-        .map(|n| srgb::to_linear(f64::from(n) / 255.0) as f32)
-        .collect();
-    let pixels = samples.chunks_exact(channels).map(|pixel| {
-        let [r, g, b] = if is_grey { [0; 3] } else { [0, 1, 2] };
-        let [r, g, b] = [r, g, b].map(|channel| linear[usize::from(pixel[channel])]);
-        [r, g, b, 1.0]
-    });
-    Ok(Image::from_pixels(size, 3, pixels.collect()))
+    Ok(Decoding {
+        size,
+        channels,
+        is_half: false,
+        rows: Box::new(JpegRows {
+            table: SampleTable::new(u8::MAX.into(), color_space),
+            channels,
+            samples: samples.into_iter(),
+        }),
+    })
+}
+
+/// The rows of a JPEG file, which is decoded.
+struct JpegRows {
+    table: SampleTable,
+    channels: usize,
+    /// The samples of the rows that are left.
+    samples: std::vec::IntoIter<u8>,
+}
+
+impl DecodeRows for JpegRows {
+    fn decode_row(&mut self, row: &mut [f32]) -> Result<(), ImageError> {
+        let samples = self.samples.by_ref().take(row.len());
+        self.table.write(samples.map(u16::from), self.channels, row);
+        Ok(())
+    }
 }
 
 fn malformed(why: &str) -> ImageError {

@@ -24,6 +24,7 @@ mod image;
 mod jpeg;
 mod mip_pyramid;
 mod png;
+mod rows;
 mod save;
 mod size;
 pub mod srgb;
@@ -34,10 +35,11 @@ mod wrap;
 pub use error::ImageError;
 pub use exr::write_exr;
 pub use image::{Image, read_image, read_image_as};
-pub use mip_pyramid::{MipPyramid, mip_level, step_level};
+pub use mip_pyramid::{HalvedRows, MipPyramid, mip_level, step_level};
 pub use png::{PngImage, write_png};
+pub use rows::{ImageRows, MAX_DECODED_BYTES};
 pub use save::{ImageFormat, save_atomically};
-pub use size::{ImageSize, MAX_PIXELS, SizeError};
+pub use size::{ImageSize, MAX_PIXELS, MAX_SIDE, SizeError};
 pub use texture_settings::{ColorSpace, TextureSettings};
 pub use views::{
     LEVEL_COLOURS, NO_LEVEL, WITHOUT_TEXTURE, derivative_grey, derivative_scale, level_colour,

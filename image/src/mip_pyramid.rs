@@ -4,6 +4,9 @@
 use crate::image::Image;
 use crate::size::ImageSize;
 use crate::wrap::Wrap;
+pub use halved_rows::HalvedRows;
+
+mod halved_rows;
 
 /// A texture: an image and its reductions to half the size, a quarter, … down to one texel.
 /// Coordinates 0 to 1 span it, `u` along its rows, `v` down from its first one; beyond, it repeats
@@ -222,45 +225,17 @@ fn mix(a: [f32; 4], b: [f32; 4], t: f64) -> [f32; 4] {
 
 /// The next coarser level.
 fn halved(finer: &Image) -> Image {
-    let half = |side: u32| (side / 2).max(1);
-    let (from, width) = (finer.size(), half(finer.size().width()));
-    let height = half(from.height());
-    let size = ImageSize::new(width.into(), height.into()).expect("smaller, and not empty");
-    let columns = covers(from.width(), width);
-    let rows = covers(from.height(), height);
+    let from = finer.size();
+    let mut rows = HalvedRows::new([from.width(), from.height()], 4);
+    let [width, height] = rows.size().map(u64::from);
+    let size = ImageSize::new(width, height).expect("smaller, and not empty");
     let mut pixels = Vec::with_capacity(size.pixels());
-    for row in &rows {
-        for column in &columns {
-            let mut sum = [0.0_f64; 4];
-            for &(y, of_row) in row {
-                for &(x, of_column) in column {
-                    let texel = finer.pixels()[y * from.width() as usize + x];
-                    for (sum, channel) in sum.iter_mut().zip(texel) {
-                        *sum += of_row * of_column * f64::from(channel);
-                    }
-                }
-            }
-            pixels.push(sum.map(|sum| sum as f32));
+    for row in finer.pixels().chunks_exact(from.width() as usize) {
+        if let Some(row) = rows.push(row.as_flattened()) {
+            pixels.extend_from_slice(row.as_chunks::<4>().0);
         }
     }
     Image::from_pixels(size, finer.channels(), pixels)
-}
-
-/// For each texel along a side of the coarser level: the texels of the finer one that it covers,
-/// each with its weight.
-fn covers(finer: u32, coarser: u32) -> Vec<Vec<(usize, f64)>> {
-    let (finer, coarser) = (u64::from(finer), u64::from(coarser));
-    let covered = |i: u64| {
-        // In units of 1/coarser of a finer texel.
-        let (start, end) = (i * finer, (i + 1) * finer);
-        let texels = start / coarser..end.div_ceil(coarser);
-        let part = move |texel: u64| {
-            let (first, last) = (start.max(texel * coarser), end.min((texel + 1) * coarser));
-            (texel as usize, (last - first) as f64 / finer as f64)
-        };
-        texels.map(part).collect()
-    };
-    (0..coarser).map(covered).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Reads and writes PNG files.
 
 use crate::error::ImageError;
-use crate::image::Image;
-use crate::size::{ImageSize, MAX_INFLATION};
-use crate::srgb;
-use png::{BitDepth, ColorType, Decoder, Encoder, SrgbRenderingIntent, Transformations};
+use crate::rows::{DecodeRows, Decoding, SampleTable, SizeLimit, check_decoded};
+use crate::size::{ImageSize, MAX_INFLATION, check_file};
+use crate::texture_settings::ColorSpace;
+use png::{BitDepth, ColorType, Decoder, Encoder, Reader, SrgbRenderingIntent, Transformations};
 use std::io::{BufRead, Seek, Write};
 
 /// The signature of a PNG file.
@@ -53,59 +53,100 @@ pub fn write_png(png: &PngImage<'_>, out: impl Write) -> Result<(), ImageError> 
     })
 }
 
-/// Reads a PNG file of `len` bytes; its colours become linear.
-pub(crate) fn read_png(file: impl BufRead + Seek, len: u64) -> Result<Image, ImageError> {
+/// Reads the header of a PNG file of `len` bytes.
+pub(crate) fn decode<'a>(
+    file: impl BufRead + Seek + 'a,
+    len: u64,
+    color_space: ColorSpace,
+    limit: SizeLimit,
+) -> Result<Decoding<'a>, ImageError> {
     let mut decoder = Decoder::new(file);
     decoder.set_transformations(Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     let info = decoder.read_header_info().map_err(broken)?;
-    let size = ImageSize::new(info.width.into(), info.height.into())?;
-    size.check_file(len, info.raw_bytes() as u64 / MAX_INFLATION)?;
+    let size = limit(info.width.into(), info.height.into())?;
+    check_file(size, len, info.raw_bytes() as u64 / MAX_INFLATION)?;
     let mut reader = decoder.read_info().map_err(broken)?;
-    let bytes = reader.output_buffer_size().unwrap_or(usize::MAX);
-    let mut bytes = vec![0; bytes.min(8 * size.pixels())];
-    reader.next_frame(&mut bytes).map_err(broken)?;
-
     let (color, depth) = reader.output_color_type();
-    let (channels, has_alpha) = match color {
-        ColorType::Grayscale => (1, false),
-        ColorType::GrayscaleAlpha => (2, true),
-        ColorType::Rgb | ColorType::Indexed => (3, false),
-        ColorType::Rgba => (4, true),
+    let channels = match color {
+        ColorType::Grayscale => 1,
+        ColorType::GrayscaleAlpha => 2,
+        ColorType::Rgb | ColorType::Indexed => 3,
+        ColorType::Rgba => 4,
     };
     let is_wide = depth == BitDepth::Sixteen;
-    let most: u16 = if is_wide { u16::MAX } else { 255 };
-    let part = |n: u16| f64::from(n) / f64::from(most);
-    let linear: Vec<f32> = (0..=most)
-        .map(|n| srgb::to_linear(part(n)) as f32)
-        .collect();
-    let numbers: Vec<u16> = match is_wide {
+    let line = size[0] as usize * channels * if is_wide { 2 } else { 1 };
+    let whole = match reader.info().interlaced {
         true => {
-            let pairs = bytes.chunks_exact(2);
-            pairs
-                .map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
-                .collect()
+            check_decoded(line as u64 * u64::from(size[1]))?;
+            let mut whole = vec![0; line * size[1] as usize];
+            reader.next_frame(&mut whole).map_err(broken)?;
+            Some(whole)
         }
-        false => bytes.iter().map(|&byte| byte.into()).collect(),
+        false => None,
     };
-    let pixels = numbers
-        .chunks_exact(channels)
-        .take(size.pixels())
-        .map(|pixel| {
-            let colours = if channels < 3 { [0; 3] } else { [0, 1, 2] };
-            let [r, g, b] = colours.map(|channel| linear[pixel[channel] as usize]);
-            let alpha = match has_alpha {
-                true => part(pixel[channels - 1]) as f32,
-                false => 1.0,
-            };
-            [r, g, b, alpha]
-        });
-    Ok(Image::from_pixels(
+    Ok(Decoding {
         size,
-        if has_alpha { 4 } else { 3 },
-        pixels.collect(),
-    ))
+        channels,
+        is_half: false,
+        rows: Box::new(PngRows {
+            table: SampleTable::new(if is_wide { u16::MAX } else { 255 }, color_space),
+            channels,
+            is_wide,
+            height: size[1] as usize,
+            line,
+            row: 0,
+            reader,
+            whole,
+        }),
+    })
+}
+
+/// The rows of a PNG file.
+struct PngRows<R: BufRead + Seek> {
+    reader: Reader<R>,
+    /// The bytes of all rows, if the file is interlaced.
+    whole: Option<Vec<u8>>,
+    table: SampleTable,
+    channels: usize,
+    is_wide: bool,
+    height: usize,
+    /// Bytes of a row.
+    line: usize,
+    /// The next row.
+    row: usize,
+}
+
+impl<R: BufRead + Seek> DecodeRows for PngRows<R> {
+    fn decode_row(&mut self, row: &mut [f32]) -> Result<(), ImageError> {
+        let bytes = match &self.whole {
+            Some(whole) => whole
+                .get(self.line * self.row..)
+                .map(|rest| &rest[..self.line]),
+            None => self
+                .reader
+                .next_row()
+                .map_err(broken)?
+                .map(|row| row.data()),
+        };
+        let early = || ImageError::Malformed("it has fewer rows than its header says".to_owned());
+        let bytes = bytes.ok_or_else(early)?;
+        if self.is_wide {
+            let samples = bytes.as_chunks::<2>().0.iter();
+            let samples = samples.map(|pair| u16::from_be_bytes(*pair));
+            self.table.write(samples, self.channels, row);
+        } else {
+            let samples = bytes.iter().map(|&byte| byte.into());
+            self.table.write(samples, self.channels, row);
+        }
+        self.row += 1;
+        if self.row == self.height && self.whole.is_none() {
+            // Checks what comes after the last row.
+            self.reader.next_row().map_err(broken)?;
+        }
+        Ok(())
+    }
 }
 
 fn broken(error: png::DecodingError) -> ImageError {

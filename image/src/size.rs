@@ -11,6 +11,9 @@ pub(crate) const MAX_INFLATION: u64 = 1_032;
 /// floats that is half a gigabyte.
 pub const MAX_PIXELS: u64 = 1 << 25;
 
+/// Longest side of an image that is decoded [row by row](crate::ImageRows).
+pub const MAX_SIDE: u32 = 1 << 16;
+
 /// Width and height, each at least 1, together at most [`MAX_PIXELS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSize {
@@ -27,6 +30,8 @@ pub enum SizeError {
     Empty(u64, u64),
     /// More than [`MAX_PIXELS`]; how it is written.
     TooLarge(String),
+    /// With a side of more than [`MAX_SIDE`]; how it is written.
+    TooLong(String),
 }
 
 impl fmt::Display for SizeError {
@@ -39,6 +44,10 @@ impl fmt::Display for SizeError {
             SizeError::TooLarge(size) => write!(
                 f,
                 "{size} has more than {MAX_PIXELS} pixels, which is the most"
+            ),
+            SizeError::TooLong(size) => write!(
+                f,
+                "{size} has a side of more than {MAX_SIDE} pixels, which is the most"
             ),
         }
     }
@@ -62,18 +71,6 @@ impl ImageSize {
         }
     }
 
-    /// Checks that a file of `len` bytes can hold an image of this size, which takes at least
-    /// `least` bytes of it. Readers call it before decoders take memory for the pixels: the memory
-    /// of a file is in proportion to its length.
-    pub(crate) fn check_file(self, len: u64, least: u64) -> Result<(), ImageError> {
-        match len < least {
-            true => Err(ImageError::Malformed(format!(
-                "it has {len} bytes, too few for {self} pixels"
-            ))),
-            false => Ok(()),
-        }
-    }
-
     /// Pixels of a row.
     pub fn width(self) -> u32 {
         self.width
@@ -87,6 +84,22 @@ impl ImageSize {
     /// Pixels.
     pub fn pixels(self) -> usize {
         self.width as usize * self.height as usize
+    }
+}
+
+/// Checks that a file of `len` bytes can hold an image of this size, which takes at least `least`
+/// bytes of it. Readers call it before decoders take memory for the pixels: the memory of a file is
+/// in proportion to its length.
+pub(crate) fn check_file(
+    [width, height]: [u32; 2],
+    len: u64,
+    least: u64,
+) -> Result<(), ImageError> {
+    match len < least {
+        true => Err(ImageError::Malformed(format!(
+            "it has {len} bytes, too few for {width}x{height} pixels"
+        ))),
+        false => Ok(()),
     }
 }
 
