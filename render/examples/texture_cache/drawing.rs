@@ -80,7 +80,7 @@ impl HallImage {
 /// Draws the scene with one sample a pixel and one reflection.
 pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> {
     let cache = TextureCache::new(drawing.cache);
-    add_textures(&cache, scene)?;
+    add_textures(&cache, scene);
     let table = ClosureTable::new();
     let materials = scene.materials.iter();
     let shaders: Result<Vec<_>, _> = materials

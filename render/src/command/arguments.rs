@@ -1,5 +1,6 @@
 //! The arguments. Doc comments of items are the help.
 
+use super::tone::{Tone, ToneCurve};
 use adumbra_image::ColorSpace;
 use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};

@@ -174,6 +174,10 @@ fn draw_paths(
         .collect();
     let shaders = shaders?;
     let environment = load_environment(&scene.environment)?;
+    let textures = || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials());
+    let engine = arguments.engine.into();
+    let mut shader = WaveShader::new(&shaders, &table, engine).at_time(arguments.time);
+    let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())?;
     let threads = match arguments.threads {
         Some(threads) => threads.into(),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -194,7 +198,7 @@ fn draw_paths(
         },
         shaders: &shaders,
         table: &table,
-        engine: arguments.engine.into(),
+        engine,
         time: arguments.time,
         threads,
         stop: &stop,

@@ -127,7 +127,8 @@ impl Hierarchy {
         while let Some((index, depth)) = left.pop() {
             deepest = deepest.max(depth);
             if let Some(node) = self.nodes.get(index as usize) {
-                let inner = node.children.iter().filter(|child| child.is_node());
+                let exist = &node.children[..node.exist.count_ones() as usize];
+                let inner = exist.iter().filter(|child| child.is_node());
                 left.extend(inner.map(|child| (child.first, depth + 1)));
             }
         }

@@ -123,6 +123,11 @@ impl WorldMesh {
             mesh,
         })
     }
+
+    fn corners_of(&self, triangle: usize) -> [Vec3; 3] {
+        let corners = self.mesh.triangles[triangle];
+        corners.map(|index| self.mesh.positions[index as usize])
+    }
 }
 
 impl WorldInstance {
@@ -271,7 +276,7 @@ impl World {
         direction: DVec3,
     ) -> DVec3 {
         let instance = &self.instances[hit.instance];
-        let corners = self.meshes[instance.mesh].corners(hit.triangle);
+        let corners = self.meshes[instance.mesh].corners_of(hit.triangle);
         let corners = corners.map(Vec3::abs);
         let error = offset::position_error(
             [&instance.to_world, &instance.to_object],
@@ -436,7 +441,7 @@ impl World {
     /// If there is no such triangle.
     pub fn object_area(&self, instance: usize, triangle: usize) -> f64 {
         let mesh = self.instances[instance].mesh;
-        let [a, b, c] = self.meshes[mesh].corners(triangle).map(Vec3::as_dvec3);
+        let [a, b, c] = self.meshes[mesh].corners_of(triangle).map(Vec3::as_dvec3);
         0.5 * (b - a).cross(c - a).length()
     }
 

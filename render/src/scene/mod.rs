@@ -35,6 +35,8 @@ pub use error::{SceneError, ScenePlace};
 pub use file::{DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
+pub use preview::PreviewShape;
+pub use replacement::MaterialReplacement;
 pub use texture::SceneTexture;
 
 use crate::camera::Camera;

@@ -170,7 +170,7 @@ fn checkerboard() -> Result<SceneTexture, String> {
     };
     write_png(&png, &mut file).map_err(|error| error.to_string())?;
     Ok(SceneTexture {
-        source: TextureSource::Embedded {
+        source: TextureSource::Bytes {
             name: "checkerboard".to_owned(),
             bytes: Arc::from(file),
         },

@@ -226,21 +226,17 @@ impl ClosureTable {
 
     /// Whether points of a program may let light pass straight through.
     pub(super) fn may_pass(&self, program: &Program) -> bool {
-        self.is_made(program, self.transparency)
+        self.is_made(program, |kind| matches!(kind, LeafKind::Transparent))
     }
 
     /// Whether points of a program may emit light by a closure.
     pub(super) fn may_emit(&self, program: &Program) -> bool {
-        self.is_made(program, self.emission)
+        self.is_made(program, |kind| matches!(kind, LeafKind::Emission))
     }
 
-    fn is_made(&self, program: &Program, kind: ClosureKind) -> bool {
-        let mut shapes = program.closures().iter();
-        shapes.any(|shape| {
-            self.registry
-                .kind(&shape.name)
-                .is_ok_and(|made| made == kind)
-        })
+    fn is_made(&self, program: &Program, is_such: impl Fn(LeafKind) -> bool) -> bool {
+        let mut such = LEAVES.iter().filter(|leaf| is_such(leaf.kind));
+        such.any(|leaf| program.closures().iter().any(|made| made.name == leaf.name))
     }
 
     /// The lobe of a leaf. Weights that are not finite, and normals of length 0, make none.
@@ -279,7 +275,7 @@ impl ClosureTable {
             },
             LeafKind::Sheen => LobeShape::Sheen {
                 normal: normal()?,
-                roughness: unit_range(float(0)).max(MIN_SHEEN_ROUGHNESS),
+                roughness: unit_range(float(0)).max(LEAST_SHEEN_ROUGHNESS),
             },
             LeafKind::Emission => {
                 weight *= vector(0);

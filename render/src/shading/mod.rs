@@ -19,6 +19,7 @@ mod random;
 mod shadow;
 mod wave;
 
+pub use area_lights::{AreaLights, MAX_ESTIMATE_POINTS};
 pub use closures::{ClosureTable, LEAVES, LeafInfo, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
 pub use material_faults::MaterialFaults;

@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn draws_pixels_and_seeds_are_independent() {
         let first = |seed, x, y, sample| PathRandom::new(seed, [x, y], sample).next_2d();
-        let mut second = |sample| {
+        let second = |sample| {
             let mut random = PathRandom::new(0, [9, 9], sample);
             let of = random.next_2d();
             [of, random.next_2d()]

@@ -3,7 +3,7 @@
 use super::scene_files::{Files, PNG, glb, triangle_gltf};
 use super::{below, load};
 use adumbra_render::camera::Projection;
-use adumbra_render::scene::{ColorSpace, Environment, Light, TextureSource};
+use adumbra_render::scene::{ColorSpace, Environment, Light};
 use adumbra_render::texture::Wrap;
 use glam::{DVec2, DVec3, Vec3};
 

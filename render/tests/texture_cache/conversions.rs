@@ -61,7 +61,9 @@ fn keeping(folder: &Path) -> Arc<TextureCache> {
 fn colours(cache: &Arc<TextureCache>, texture: usize) -> Vec<[f32; 4]> {
     let mut host = TextureHost::new(cache.clone(), LookupSettings::default());
     let requests = requests(texture as u32);
-    requests.map(|request| host.answer_now(&request)).collect()
+    requests
+        .map(|request| host.answer_now(&request).numbers)
+        .collect()
 }
 
 fn requests(texture: u32) -> impl Iterator<Item = TextureRequest> {
@@ -75,6 +77,7 @@ fn requests(texture: u32) -> impl Iterator<Item = TextureRequest> {
         },
         level: None,
         random: 0.5,
+        slopes: false,
     })
 }
 
