@@ -7,7 +7,7 @@ use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
     AreaLights, ClosureTable, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
-    ShadingEngine, ShadingError, WaveShader,
+    PixelFilter, ShadingEngine, ShadingError, WaveShader,
 };
 use crate::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use crate::texture::host::{LevelCounts, LookupSettings, TextureHost};
@@ -25,6 +25,8 @@ pub struct ImageSettings {
     pub bounces: u32,
     /// Another number gives another image of the same scene.
     pub seed: u32,
+    /// Where samples of a pixel are taken.
+    pub filter: PixelFilter,
     /// How derivatives go on after rough surfaces.
     pub differentials: Differentials,
     /// How textures are looked up.
@@ -44,6 +46,7 @@ impl Default for ImageSettings {
             samples: 1,
             bounces: 4,
             seed: 0,
+            filter: PixelFilter::default(),
             differentials: Differentials::default(),
             lookup: LookupSettings::default(),
             cache: CacheSettings::default(),
@@ -188,6 +191,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
             samples: settings.samples,
             bounces: settings.bounces,
             seed: settings.seed,
+            filter: settings.filter,
             differentials,
             clamp: None,
         },

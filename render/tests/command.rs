@@ -47,6 +47,7 @@ fn threads_engines_and_memory_give_the_same_file() {
         assert!(draw(&folder, "b.exr", more) == expected, "{more:?}");
     }
     assert!(draw(&folder, "b.exr", &["--seed", "1"]) != expected);
+    assert!(draw(&folder, "b.exr", &["--pixel-filter", "gaussian"]) != expected);
     assert!(draw(&folder, "b.exr", &["--derivatives", "mesh"]) != expected);
     assert!(draw(&folder, "b.exr", &["--bias", "3"]) != expected);
 }

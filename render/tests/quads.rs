@@ -9,8 +9,8 @@ use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::Material;
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
-    TextureAccess, TexturePoint, WaveShader, trace_tile,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PixelFilter,
+    ShadingEngine, TextureAccess, TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DQuat, DVec2, DVec3, Vec3};
 
@@ -99,6 +99,7 @@ fn steps(mode: DerivativeMode, samples: u32) -> Vec<[f32; 4]> {
         samples,
         bounces: 1,
         seed: 0,
+        filter: PixelFilter::default(),
         differentials: PathDifferentials::new(
             &camera,
             SeedRule::Exact,

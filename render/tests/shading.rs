@@ -9,8 +9,8 @@ use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::{Light, Material};
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
-    TextureAccess, TexturePoint, WaveShader, trace_tile,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PixelFilter,
+    ShadingEngine, TextureAccess, TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
@@ -116,6 +116,17 @@ const GLASS: &str = "shader glass(out closure surface) {
 const WHITE: &str = "shader white(out closure surface) {
         surface = make_closure<diffuse>(global_value<normal>);
     }";
+/// Both are known at shaded points alone, which shadow rays wait for.
+const VEIL: &str = "texture2d paint;
+    shader veil(out closure surface) {
+        color part = texture2d_sample<paint>(global_value<uvw>.xy * 5.0).xyz;
+        surface = (1.0 - part) * make_closure<diffuse>(global_value<normal>, 0.0)
+            + part * make_closure<transparency>();
+    }";
+const LAMP: &str = "texture2d paint;
+    shader lamp(out closure surface) {
+        surface = texture2d_sample<paint>(global_value<uvw>.xy).xyz * make_closure<emission>();
+    }";
 const GLOW: &str = "shader glow(out color c) { c = color(0.25, 0.5, 1.0); }";
 
 /// A floor and two spheres: materials 0 and 1, 2.
@@ -211,6 +222,7 @@ impl Stage {
             samples,
             bounces: 4,
             seed: 1,
+            filter: PixelFilter::default(),
             clamp: self.clamp,
             differentials: PathDifferentials::new(
                 &self.camera,
@@ -355,6 +367,26 @@ fn engines_and_late_textures_give_the_same_bits() {
     };
     assert!(dual != fine && fine != coarse && dual != coarse);
     assert!(partial == dual, "sines have derivatives in Cycles, too");
+}
+
+#[test]
+fn late_textures_of_lamps_and_veils_give_the_same_bits() {
+    for mode in [DerivativeMode::Dual, DerivativeMode::QuadFine] {
+        let environment = EnvironmentLight::Constant(Vec3::splat(0.5));
+        let stage = Stage::with_mode([PLASTIC, VEIL, LAMP], environment, mode);
+        let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 2, 0));
+        for (engine, late) in [(ShadingEngine::Batch, 0), (ShadingEngine::Batch, 3)] {
+            let pixels = bits(&stage.trace(WHOLE, engine, 2, late));
+            assert!(pixels == expected, "{mode:?}, {engine:?}, {late}");
+        }
+        let tile = ImageTile {
+            y: 5,
+            height: 3,
+            ..WHOLE
+        };
+        let part = bits(&stage.trace(tile, ShadingEngine::Batch, 2, 1));
+        assert!(part[..] == expected[5 * 16..8 * 16], "{mode:?}: a part");
+    }
 }
 
 #[test]

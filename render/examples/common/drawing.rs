@@ -9,8 +9,8 @@ use adumbra_render::scene_image::add_textures;
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine, WaveShader,
-    trace_tile,
+    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, PixelFilter, ShadingEngine,
+    WaveShader, trace_tile,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
@@ -110,6 +110,7 @@ impl Stage {
             samples: shot.samples,
             bounces: shot.bounces,
             seed: shot.seed,
+            filter: PixelFilter::default(),
             differentials: PathDifferentials::new(
                 &camera,
                 SeedRule::Exact,

@@ -7,7 +7,7 @@ use adumbra_render::scene::Scene;
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine,
+    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, PixelFilter, ShadingEngine,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest};
@@ -99,6 +99,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> 
             samples: 1,
             bounces: 1,
             seed: 0,
+            filter: PixelFilter::default(),
             differentials: PathDifferentials::new(&scene.camera, SeedRule::Exact, rules, 1.0),
             clamp: None,
         },

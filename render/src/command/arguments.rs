@@ -3,8 +3,8 @@
 use super::tone::{Tone, ToneCurve};
 use adumbra_image::ColorSpace;
 use adumbra_render::derivative_mode::DerivativeMode;
-use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
-use adumbra_render::shading::ShadingEngine;
+use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES};
+use adumbra_render::shading::{PixelFilter, ShadingEngine};
 use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
@@ -82,9 +82,10 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
-    /// The global `time` of shaders, in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", allow_negative_numbers = true)]
-    pub(crate) time: f32,
+    /// Where samples of a pixel are taken: box (the pixel alike), gaussian or blackman-harris (softer,
+    /// 1.5 pixels to each side)
+    #[arg(long, value_name = "FILTER", value_parser = pixel_filter, default_value = "box")]
+    pub(crate) pixel_filter: PixelFilter,
 
     /// Threads; one for each processor if nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -372,6 +373,14 @@ pub(crate) fn level_rule(name: &str) -> Result<LevelRule, String> {
     LevelRule::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = LevelRule::ALL.iter().map(|rule| rule.name()).collect();
         format!("the rules are {}", names.join(", "))
+    })
+}
+
+/// The pixel filter of a name.
+fn pixel_filter(name: &str) -> Result<PixelFilter, String> {
+    PixelFilter::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = PixelFilter::NAMED.iter().map(|(name, _)| *name).collect();
+        format!("the pixel filters are {}", names.join(", "))
     })
 }
 

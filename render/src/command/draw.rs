@@ -194,6 +194,7 @@ fn draw_paths(
             bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
             clamp: arguments.clamp.or(options.clamp),
             seed: arguments.seed.or(options.seed).unwrap_or(0),
+            filter: arguments.pixel_filter,
             differentials: differentials(scene, arguments, samples),
         },
         shaders: &shaders,

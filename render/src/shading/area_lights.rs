@@ -134,7 +134,7 @@ impl AreaLights {
         let mut known = FxHashMap::default();
         let mut meshes = Vec::new();
         let of_instance = world.instances().enumerate().map(|(index, instance)| {
-            if !shader.emits(instance.material) {
+            if !shader.material(instance.material).emits {
                 return 0;
             }
             *(known.entry((instance.mesh, instance.material))).or_insert_with(|| {

@@ -5,6 +5,8 @@
 use super::area_lights::AreaLights;
 use super::bsdf::{Bsdf, Event, Sample};
 use super::environment::EnvironmentLight;
+use super::material::MaterialShader;
+use super::pixel_filter::PixelFilter;
 use super::point::{TexturePoint, WavePoints};
 use super::random::{PathRandom, pixel_position};
 use super::shadow::ShadowRays;
@@ -39,6 +41,8 @@ pub struct PathSettings {
     pub bounces: u32,
     /// Another number gives another image of the same scene.
     pub seed: u32,
+    /// Where samples of a pixel are taken.
+    pub filter: PixelFilter,
     /// The camera's rays and their derivatives.
     pub differentials: PathDifferentials,
     /// The most of each channel that a path adds at once after its first bounce. It takes light
@@ -265,7 +269,7 @@ pub fn trace_tile<T: TextureAccess>(
 /// A path at the camera.
 fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) -> Path {
     let mut random = PathRandom::new(settings.seed, pixel, sample);
-    let at = pixel_position(pixel, settings.samples, &mut random);
+    let at = pixel_position(pixel, settings.samples, settings.filter, &mut random);
     let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
     Path {
         pixel: index,
@@ -320,8 +324,8 @@ fn arrive(
             continue;
         };
         let material = scene.world.material(hit);
-        let may_add = shader.emits(material) || shader.passes(material);
-        if path.bounces > settings.bounces && !may_add {
+        let MaterialShader { emits, passes, .. } = *shader.material(material);
+        if path.bounces > settings.bounces && !(emits || passes) {
             path.is_alive = false;
             continue;
         }

@@ -3,6 +3,7 @@
 //! samples of a pixel are spread evenly. Numbers depend on seed, pixel, sample and draw alone, so
 //! results depend on no order.
 
+use super::pixel_filter::PixelFilter;
 use glam::{DVec2, Vec2};
 
 /// The random numbers of one path.
@@ -89,14 +90,19 @@ impl PathRandom {
     }
 }
 
-/// The point of a pixel that a sample is taken at, in pixels from the image's upper left corner.
+/// The point that a sample of a pixel is taken at, in pixels from the image's upper left corner.
 /// One sample alone is in the middle.
-pub fn pixel_position(pixel: [u32; 2], samples: u32, random: &mut PathRandom) -> DVec2 {
-    let corner = DVec2::new(pixel[0].into(), pixel[1].into());
-    let at = random.next_2d().as_dvec2();
+pub fn pixel_position(
+    pixel: [u32; 2],
+    samples: u32,
+    filter: PixelFilter,
+    random: &mut PathRandom,
+) -> DVec2 {
+    let middle = DVec2::new(pixel[0].into(), pixel[1].into()) + 0.5;
+    let unit = random.next_2d();
     match samples <= 1 {
-        true => corner + 0.5,
-        false => corner + at,
+        true => middle,
+        false => middle + filter.offset(unit),
     }
 }
 
@@ -177,8 +183,11 @@ mod tests {
     fn single_sample_is_in_middle_of_pixel() {
         let mut random = PathRandom::new(1, [5, 7], 0);
         let middle = DVec2::new(5.5, 7.5);
-        assert_eq!(pixel_position([5, 7], 1, &mut random), middle);
-        let at = pixel_position([5, 7], 2, &mut random);
+        assert_eq!(
+            pixel_position([5, 7], 1, PixelFilter::Gaussian, &mut random),
+            middle
+        );
+        let at = pixel_position([5, 7], 2, PixelFilter::Box, &mut random);
         assert!((at - middle).abs().max_element() <= 0.5 && at != middle);
     }
 }

@@ -219,7 +219,7 @@ impl ShadowRays {
         self.crossings.clear();
         for index in self.left.drain(..) {
             let ray = &mut self.rays[index];
-            let is_opaque = |material| !shader.passes(material);
+            let is_opaque = |material| !shader.material(material).passes;
             match world.obstacle(ray.origin, ray.direction, ray.span, is_opaque) {
                 Obstacle::None => self.crossings.extend(ray.emitter.map(|hit| (index, hit))),
                 Obstacle::Opaque => ray.value = Vec3::ZERO,

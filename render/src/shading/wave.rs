@@ -188,14 +188,9 @@ impl<'a> WaveShader<'a> {
         self.materials.iter().any(is_in_quads)
     }
 
-    /// Whether points of a material may let light pass straight through.
-    pub(super) fn passes(&self, material: usize) -> bool {
-        self.materials[material].passes
-    }
-
-    /// Whether points of a material may emit light.
-    pub(super) fn emits(&self, material: usize) -> bool {
-        self.materials[material].emits
+    /// A material.
+    pub(super) fn material(&self, index: usize) -> &'a MaterialShader {
+        &self.materials[index]
     }
 
     /// Shades all points. Their lobes are readable until the next wave. Where points are evaluated

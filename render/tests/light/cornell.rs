@@ -22,9 +22,5 @@ fn small_lamp_lights_room_with_little_noise() {
         draw_scene(&scene, &settings).expect("the scene can be drawn")
     };
     let error = draw(64, 1).relative_mse(&draw(512, 0));
-    println!(
-        "16: {}, 64: {error}",
-        draw(16, 1).relative_mse(&draw(512, 0))
-    );
     assert!(error < 0.02, "relMSE {error}");
 }
