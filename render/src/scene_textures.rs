@@ -28,8 +28,6 @@ pub struct SceneTextures {
     point: usize,
     /// The greatest level of each pixel's own requests, by its index in the tile.
     levels: Vec<f32>,
-    /// Reads that were finished when the thread last looked.
-    finished_reads: u64,
     clock: LookupClock,
 }
 
@@ -37,7 +35,6 @@ impl SceneTextures {
     /// Access by a host of the scene's cache.
     pub fn new(host: TextureHost, partials: PartialSource) -> SceneTextures {
         SceneTextures {
-            finished_reads: host.cache().finished_reads(),
             host,
             partials,
             points: Vec::new(),
@@ -116,24 +113,22 @@ impl TextureAccess for SceneTextures {
     }
 
     fn answer(&mut self, (waiting, point): &mut Self::Waiting) -> Option<Texel> {
-        let colour = self.clock.lookup(|| self.host.answer(waiting));
-        if colour.is_some() {
+        let texel = self.clock.lookup(|| self.host.answer(waiting));
+        if texel.is_some() {
             self.points.clear();
             self.points.push(*point);
             self.point = 0;
             self.record_level();
         }
-        colour
+        texel
     }
 
     fn wait(&mut self) {
-        let cache = self.host.cache();
-        self.clock.wait(|| cache.wait(self.finished_reads));
-        self.finished_reads = cache.finished_reads();
+        self.clock.wait(|| self.host.wait());
     }
 
-    fn is_saturated(&self) -> bool {
-        self.host.cache().is_saturated()
+    fn order(&self, (waiting, _): &Self::Waiting) -> u128 {
+        waiting.tile_order()
     }
 
     fn take_time(&mut self) -> Duration {

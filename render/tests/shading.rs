@@ -21,10 +21,8 @@ struct Texture {
     asked: u32,
     point: usize,
     waiting: Vec<(usize, (SampleRequest, u32))>,
-    /// Requests that wait now, and the most that did so at once.
-    open: [usize; 2],
-    /// With more open requests than that it is saturated.
-    limit: usize,
+    /// The order of each request that waited, as they are answered.
+    answered: Vec<u128>,
 }
 
 impl Texture {
@@ -34,8 +32,7 @@ impl Texture {
             asked: 0,
             point: 0,
             waiting: Vec::new(),
-            open: [0; 2],
-            limit: usize::MAX,
+            answered: Vec::new(),
         }
     }
 
@@ -55,8 +52,6 @@ impl Host for Texture {
         self.asked += 1;
         if self.late > 0 && !self.asked.is_multiple_of(5) {
             self.waiting.push((self.point, (*request, self.late)));
-            self.open[0] += 1;
-            self.open[1] = self.open[1].max(self.open[0]);
             return Sampled::Pending;
         }
         Sampled::Ready(Texture::colour(request))
@@ -80,18 +75,20 @@ impl TextureAccess for Texture {
         std::mem::take(&mut self.waiting)
     }
 
-    fn answer(&mut self, (request, times): &mut Self::Waiting) -> Option<adumbra::Texel> {
+    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<[f32; 4]> {
+        let order = self.order(waiting);
+        let (request, times) = waiting;
         *times = times.saturating_sub(1);
         (*times == 0).then(|| {
-            self.open[0] -= 1;
-            Texture::colour(request).into()
+            self.answered.push(order);
+            Texture::colour(request)
         })
     }
 
     fn wait(&mut self) {}
 
-    fn is_saturated(&self) -> bool {
-        self.open[0] > self.limit
+    fn order(&self, (request, _): &Self::Waiting) -> u128 {
+        request.u.to_bits().into()
     }
 }
 
@@ -370,44 +367,21 @@ fn engines_and_late_textures_give_the_same_bits() {
 }
 
 #[test]
-fn late_textures_of_lamps_and_veils_give_the_same_bits() {
-    for mode in [DerivativeMode::Dual, DerivativeMode::QuadFine] {
-        let environment = EnvironmentLight::Constant(Vec3::splat(0.5));
-        let stage = Stage::with_mode([PLASTIC, VEIL, LAMP], environment, mode);
-        let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 2, 0));
-        for (engine, late) in [(ShadingEngine::Batch, 0), (ShadingEngine::Batch, 3)] {
-            let pixels = bits(&stage.trace(WHOLE, engine, 2, late));
-            assert!(pixels == expected, "{mode:?}, {engine:?}, {late}");
-        }
-        let tile = ImageTile {
-            y: 5,
-            height: 3,
-            ..WHOLE
-        };
-        let part = bits(&stage.trace(tile, ShadingEngine::Batch, 2, 1));
-        assert!(part[..] == expected[5 * 16..8 * 16], "{mode:?}: a part");
-    }
-}
-
-#[test]
-fn points_that_wait_are_finished_first_when_too_many_do() {
+fn points_that_wait_are_resumed_in_order() {
     let environment = EnvironmentLight::Constant(Vec3::ONE);
     let stage = Stage::new([PLASTIC, PLASTIC, PLASTIC], environment);
     let expected = bits(&stage.trace(WHOLE, ShadingEngine::Batch, 8, 0));
-    for (engine, most) in [
-        // One that waits is one more than none; a batch is shaded as a whole.
-        (ShadingEngine::Point, 1),
-        (ShadingEngine::Batch, 512),
-    ] {
-        let mut unlimited = Texture::new(3);
-        let pixels = stage.trace_with(WHOLE, engine, 8, &mut unlimited);
+    for engine in [ShadingEngine::Point, ShadingEngine::Batch] {
+        let mut textures = Texture::new(1);
+        let pixels = stage.trace_with(WHOLE, engine, 8, &mut textures);
         assert!(bits(&pixels) == expected, "{engine:?}");
-        assert!(unlimited.open[1] > 512, "{:?}", unlimited.open);
-        let mut limited = Texture::new(3);
-        limited.limit = 0;
-        let pixels = stage.trace_with(WHOLE, engine, 8, &mut limited);
-        assert!(bits(&pixels) == expected, "{engine:?}");
-        assert!(limited.open[1] <= most, "{:?}", limited.open);
+        // Each wave begins anew.
+        let falls = textures.answered.windows(2).filter(|two| two[0] > two[1]);
+        let (falls, count) = (falls.count(), textures.answered.len());
+        assert!(
+            count > 1000 && falls < count / 50,
+            "{engine:?}: {falls} of {count}"
+        );
     }
 }
 

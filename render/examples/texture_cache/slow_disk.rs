@@ -22,6 +22,7 @@ pub(crate) fn compare(scene: &Scene, budget: u64, latency: Duration) -> Fallible
                             budget,
                             policy,
                             disk_latency: latency,
+                            loader_threads: 32,
                             ..CacheSettings::default()
                         },
                         threads,

@@ -64,10 +64,11 @@ pub(crate) fn progress_path(out: &Path) -> PathBuf {
 
 impl ProgressFile {
     /// Opens the file of an image. If `resumes`, `restore` gets the tiles that an earlier run drew;
-    /// else what it drew is dropped.
+    /// else what it drew is dropped. None if the disk is full, which is said: an image is drawn
+    /// without its progress then.
     ///
     /// # Errors
-    /// If the file cannot be written, if another process draws the image, or if the earlier run
+    /// If the file cannot be opened, if another process draws the image, or if the earlier run
     /// drew another image.
     pub(crate) fn open(
         out: &Path,
@@ -75,7 +76,7 @@ impl ProgressFile {
         tiles: &[ImageTile],
         resumes: bool,
         restore: impl FnMut(usize, &[[f32; 4]]),
-    ) -> Fallible<ProgressFile> {
+    ) -> Fallible<Option<ProgressFile>> {
         let path = progress_path(out);
         let at = |error: io::Error| format!("cannot write {}: {error}", path.display());
         let mut file = File::options()
@@ -123,14 +124,17 @@ impl ProgressFile {
                     file.seek(SeekFrom::Start(0))?;
                     file.write_all(&[&header[..], &seal.to_le_bytes()].concat())
                 };
-                write(&mut file).map_err(at)?;
+                if let Err(error) = write(&mut file) {
+                    ProgressFile { path, file, seal }.lose(&error);
+                    return Ok(None);
+                }
                 HEADER_BYTES as u64
             }
         };
         // A record that was not written to its end.
         file.set_len(end).map_err(at)?;
         file.seek(SeekFrom::Start(end)).map_err(at)?;
-        Ok(ProgressFile { path, file, seal })
+        Ok(Some(ProgressFile { path, file, seal }))
     }
 
     /// Appends a tile.
@@ -152,9 +156,11 @@ impl ProgressFile {
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// Its path, for messages.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Says that it cannot be written, and removes it: it would not be continued.
+    pub(crate) fn lose(self, error: &io::Error) {
+        let path = self.path.display();
+        anstream::eprintln!("adumbra-render: progress is lost: {path}: {error}");
+        self.finish();
     }
 }
 

@@ -52,10 +52,9 @@ pub trait TextureAccess: Host {
     /// since the last call.
     fn wait(&mut self);
 
-    /// Whether requests wait for more than can be kept: what comes would be dropped before it is
-    /// used. Points that wait are then finished before others begin.
-    fn is_saturated(&self) -> bool {
-        false
+    /// The order in which requests that wait are best answered: those of the same texels together.
+    fn order(&self, _waiting: &Self::Waiting) -> u128 {
+        0
     }
 
     /// The time that lookups and waiting took since the last call, for [`PhaseTimes`].
@@ -307,7 +306,6 @@ impl<'a> WaveShader<'a> {
                     requests,
                 });
             }
-            self.relieve(parked, wave, textures)?;
         }
         Ok(())
     }
@@ -347,20 +345,6 @@ impl<'a> WaveShader<'a> {
                 VecDeque::new(),
                 textures,
             )?);
-            self.relieve(parked, wave, textures)?;
-        }
-        Ok(())
-    }
-
-    /// Resumes parked points as long as more wait than can be kept.
-    fn relieve<T: TextureAccess>(
-        &mut self,
-        parked: &mut Vec<WaitingPoint<T::Waiting>>,
-        wave: Wave<'_>,
-        textures: &mut T,
-    ) -> Result<(), ShadingError> {
-        while !parked.is_empty() && textures.is_saturated() {
-            self.resume_parked(parked, wave, textures)?;
         }
         Ok(())
     }
@@ -374,6 +358,11 @@ impl<'a> WaveShader<'a> {
         textures: &mut T,
     ) -> Result<(), ShadingError> {
         let mut has_gone_on = false;
+        let order = |point: &WaitingPoint<T::Waiting>| {
+            let request = point.requests.front();
+            request.map_or(0, |(_, request)| textures.order(request))
+        };
+        parked.sort_by_key(order);
         for mut one in std::mem::take(parked) {
             // A host that says "not yet" keeps the request; else its point is given up.
             let Some((_, request)) = one.requests.front_mut() else {

@@ -11,10 +11,6 @@ use adumbra::{Host, SampleRequest, Sampled, Texel, TexelSlopes};
 use glam::DVec2;
 use std::sync::Arc;
 
-/// Times that a lookup waits for its tiles. If they were dropped each time before it was repeated,
-/// the budget is too small for what waits; the thread then reads them itself.
-pub const MAX_WAITS: u32 = 4;
-
 /// Number of levels that are counted: those of the largest texture.
 pub const COUNTED_LEVELS: usize = 32;
 
@@ -55,13 +51,18 @@ pub struct WaitingLookup {
     pub point: usize,
     request: TextureRequest,
     waits: TileWaits,
-    count: u32,
 }
 
 impl WaitingLookup {
     /// Whether its tiles were read, so that [`TextureHost::answer`] is worth a call.
     pub fn is_over(&self) -> bool {
         self.waits.are_over()
+    }
+
+    /// A number by which lookups that wait for the same tile are neighbours. If they are answered in
+    /// this order, a tile is read once for all of them, however small the budget is.
+    pub fn tile_order(&self) -> u128 {
+        self.waits.tile_order()
     }
 }
 
@@ -82,12 +83,18 @@ pub struct TextureHost {
     levels: LevelCounts,
     last_level: Option<u32>,
     recorded: Option<Vec<TextureRequest>>,
+    /// Reads of the cache that were finished when it last waited.
+    finished_reads: u64,
+    /// Whether nothing is read for any lookup: the next one is answered by reading its tiles here.
+    is_starved: bool,
 }
 
 impl TextureHost {
     /// A host with no textures bound.
     pub fn new(cache: Arc<TextureCache>, settings: LookupSettings) -> TextureHost {
         TextureHost {
+            finished_reads: cache.finished_reads(),
+            is_starved: false,
             reader: CacheReader::new(cache),
             settings,
             bound: Vec::new(),
@@ -127,23 +134,36 @@ impl TextureHost {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Repeats a lookup that waited. `None` if it has to wait again; it is asked again later.
+    /// Repeats a lookup that waited. `None` if it has to wait longer; it is asked again later.
+    ///
+    /// The tiles that were read for it are there; others that it needs are read by this thread.
     pub fn answer(&mut self, waiting: &mut WaitingLookup) -> Option<Texel> {
         if !waiting.is_over() {
             return None;
         }
-        let policy = match waiting.count < MAX_WAITS {
-            true => MissPolicy::Park,
-            false => MissPolicy::Block,
+        let policy = if waiting.waits.have_begun() || self.is_starved {
+            self.is_starved = false;
+            MissPolicy::Block
+        } else if self.cache().is_saturated() {
+            return None;
+        } else {
+            MissPolicy::Park
         };
         match self.look_up(&waiting.request, policy) {
             Ok(texel) => Some(texel),
             Err(waits) => {
                 waiting.waits = waits;
-                waiting.count += 1;
                 None
             }
         }
+    }
+
+    /// Waits until tiles were read since the last call. If none are being read, since lookups of
+    /// other threads wait for as many as they may, the next lookup is answered without them.
+    pub fn wait(&mut self) {
+        let finished = self.finished_reads;
+        self.is_starved = !self.cache().wait(finished);
+        self.finished_reads = self.cache().finished_reads();
     }
 
     /// Answers a request at once, by reading its tiles in this thread if need be.
@@ -166,7 +186,6 @@ impl TextureHost {
                     point,
                     request,
                     waits,
-                    count: 1,
                 });
                 None
             }
@@ -203,6 +222,9 @@ impl TextureHost {
         let settings = &self.settings;
         let found = self.reader.lookup(texture as usize, policy, |source| {
             let wrap = settings.wrap.map_or(source.wrap(), Into::into);
+            if !request.footprint.uv.iter().all(|x| x.is_finite()) {
+                source.note_lost_lookup();
+            }
             match request.level {
                 Some(level) => at_level(source, settings, wrap, request, level),
                 None => by_partials(source, settings, wrap, request),

@@ -81,8 +81,7 @@ fn replay_runs<'a>(
                 Some(texel) => answers[first / RUN][index] = texel.numbers,
                 None => waiting.append(&mut host.take_waiting()),
             }
-            let is_saturated = !waiting.is_empty() && host.cache().is_saturated();
-            if waiting.len() >= MAX_WAITING || is_saturated {
+            if waiting.len() >= MAX_WAITING {
                 answer_some(&mut host, &mut waiting, &mut answers);
             }
         }
@@ -100,8 +99,8 @@ fn answer_some(
     answers: &mut [&mut [[f32; 4]]],
 ) {
     let before = waiting.len();
+    waiting.sort_by_key(WaitingLookup::tile_order);
     loop {
-        let finished = host.cache().finished_reads();
         waiting.retain_mut(|lookup| match host.answer(lookup) {
             Some(texel) => {
                 answers[lookup.point / RUN][lookup.point % RUN] = texel.numbers;
@@ -112,7 +111,7 @@ fn answer_some(
         if waiting.len() < before {
             return;
         }
-        host.cache().wait(finished);
+        host.wait();
     }
 }
 

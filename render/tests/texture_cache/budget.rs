@@ -2,7 +2,7 @@
 
 use crate::support::{UNBOUNDED, bits, cache, ewa, scattered, textures};
 use adumbra_render::texture::cache::{CacheSettings, DEFAULT_BUDGET, MissPolicy, TextureCache};
-use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest};
+use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest, WaitingLookup};
 use adumbra_render::texture::replay::{plain_requests, replay, write_requests};
 use adumbra_render::texture::{Filter, Footprint, LevelRule, Wrap, lookup};
 use std::time::Duration;
@@ -183,31 +183,74 @@ fn derivatives_load_fewer_tiles() {
 }
 
 #[test]
-fn waiting_lookups_saturate_the_cache() {
+fn waiting_lookups_keep_within_the_budget() {
     let textures = textures(8);
-    let cache = cache(&textures.files, 1 << 20, MissPolicy::Park);
+    let budget = 1 << 20;
     let settings = LookupSettings {
         ignores_partials: true,
         ..LookupSettings::default()
     };
+    let requests = scattered(600, 8);
+    let blocking = cache(&textures.files, budget, MissPolicy::Block);
+    let expected = replay(&blocking, &requests, &settings, 1);
+    let cache = cache(&textures.files, budget, MissPolicy::Park);
     let mut host = TextureHost::new(cache.clone(), settings);
     assert!(!cache.is_saturated());
-    for request in scattered(300, 8) {
-        host.request(0, request);
+    for (point, request) in requests.iter().enumerate() {
+        host.request(point, *request);
     }
-    // The tiles of 300 lookups take more than half of the budget, read or not.
+    // The tiles of these lookups are several times the budget.
     let mut waiting = host.take_waiting();
-    assert!(cache.is_saturated());
+    assert!(cache.is_saturated() && waiting.len() > 400);
+    waiting.sort_by_key(WaitingLookup::tile_order);
     while !waiting.is_empty() {
-        let finished = cache.finished_reads();
         let before = waiting.len();
-        waiting.retain_mut(|lookup| host.answer(lookup).is_none());
+        waiting.retain_mut(|lookup| match host.answer(lookup) {
+            Some(colour) => {
+                assert_eq!(colour.numbers, expected.colours[lookup.point]);
+                false
+            }
+            None => true,
+        });
         if waiting.len() == before {
-            cache.wait(finished);
+            host.wait();
         }
     }
     drop(host);
     assert!(!cache.is_saturated());
+    let statistics = cache.statistics();
+    assert!(statistics.peak_bytes <= budget, "{statistics:?}");
+    assert_eq!(statistics.over_budget, 0);
+    // In the order of tiles nearly each is read once; in that of requests they are read again.
+    let read = [statistics.tiles_read, expected.statistics.tiles_read];
+    assert!(read[0] < read[1], "{read:?}");
+    assert!(
+        statistics.redundant_reads() < statistics.unique_tiles / 4,
+        "{statistics:?}"
+    );
+}
+
+#[test]
+fn starved_threads_read_tiles_themselves() {
+    let textures = textures(2);
+    let tiny = cache(&textures.files, 1, MissPolicy::Park);
+    let mut hosts = [0, 1].map(|_| TextureHost::new(tiny.clone(), LookupSettings::default()));
+    let requests = scattered(40, 1);
+    let mut waiting = Vec::new();
+    for (host, request) in hosts.iter_mut().zip(&requests) {
+        host.request(0, *request);
+        waiting.extend(host.take_waiting());
+    }
+    let [held, starved] = &mut waiting[..] else {
+        panic!("both wait: {waiting:?}");
+    };
+    // The tile of the first is read and not yet used, so none is read for the second.
+    hosts[0].wait();
+    assert!(held.is_over() && hosts[1].answer(starved).is_none());
+    hosts[1].wait();
+    hosts[1].wait();
+    assert!(hosts[1].answer(starved).is_some());
+    assert!(hosts[0].answer(held).is_some());
 }
 
 #[test]

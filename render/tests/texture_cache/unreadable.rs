@@ -1,6 +1,6 @@
 //! Files that cannot be read give a colour and a diagnostic; other images are converted.
 
-use crate::support::{bits, cache, ewa, noise, scattered};
+use crate::support::{bits, cache, ewa, noise, scattered, textures};
 use adumbra_render::texture::cache::{CacheSettings, ERROR_COLOUR, MissPolicy, TextureCache};
 use adumbra_render::texture::host::LookupSettings;
 use adumbra_render::texture::replay::replay;
@@ -142,4 +142,43 @@ fn other_images_are_converted_without_loss() {
         2 * first.statistics.tiles_read
     );
     assert!(second.statistics.resident_bytes > 0);
+}
+
+#[test]
+fn lookups_at_infinite_coordinates_are_counted() {
+    let textures = textures(2);
+    let mut requests = scattered(300, 2);
+    for (request, lost) in requests
+        .iter_mut()
+        .step_by(3)
+        .zip([f32::NAN, f32::INFINITY, 0.5].iter().cycle())
+    {
+        request.footprint.uv[1] = *lost;
+    }
+    let lost = |texture: u32| {
+        let of = requests
+            .iter()
+            .filter(|request| request.texture == Some(texture));
+        of.filter(|request| !request.footprint.uv[1].is_finite())
+            .count()
+    };
+    for (policy, budget) in [(MissPolicy::Park, 1), (MissPolicy::Block, 1 << 26)] {
+        let cache = cache(&textures.files, budget, policy);
+        let report = replay(&cache, &requests, &LookupSettings::default(), 2);
+        for (request, colour) in requests.iter().zip(&report.colours) {
+            let is_finite = request.footprint.uv[1].is_finite();
+            assert!(is_finite || *colour == [0.0; 4]);
+        }
+        let found: Vec<_> = report
+            .diagnostics
+            .into_iter()
+            .map(|d| (d.texture, d.message))
+            .collect();
+        let expected = [0, 1].map(|texture: u32| {
+            let count = lost(texture);
+            let message = format!("{count} lookups at infinite or NaN coordinates are black");
+            (texture as usize, message)
+        });
+        assert_eq!(found, expected, "{policy:?}");
+    }
 }

@@ -26,7 +26,7 @@ fn resume(out: &Path, inputs: &ImageInputs) -> Result<Vec<(usize, f32)>, String>
 fn whole(out: &Path) -> Vec<u8> {
     let all = tiles(SIZE);
     let file = ProgressFile::open(out, &inputs(), &all, false, |_, _| panic!("it is new"));
-    let mut file = file.expect("it is opened");
+    let mut file = file.expect("it is opened").expect("it is written");
     for tile in [2, 0, 3, 1] {
         let area = (all[tile].width * all[tile].height) as usize;
         let pixels = vec![[tile as f32, f32::NAN, -0.0, 1.0]; area];
@@ -135,7 +135,7 @@ fn two_processes_cannot_draw_one_image() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("a.png");
     let open = || ProgressFile::open(&out, &inputs(), &tiles(SIZE), true, |_, _| {});
-    let first = open().expect("it is opened");
+    let first = open().expect("it is opened").expect("it is written");
     let error = open().expect_err("it is locked").to_string();
     assert!(error.contains("another process draws"), "{error}");
     first.finish();

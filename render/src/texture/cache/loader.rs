@@ -74,13 +74,14 @@ impl LoadQueue {
         self.state().finished
     }
 
-    /// Waits until more reads than that were finished, or none is under way.
-    pub(super) fn wait(&self, finished: u64) {
+    /// Waits until more reads than that were finished, or none is under way; whether more were.
+    pub(super) fn wait(&self, finished: u64) -> bool {
         let mut state = self.state();
         while state.finished == finished && state.open > 0 {
             let woken = self.finished.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
+        state.finished != finished
     }
 
     /// The next read; `None` when the queue is closed.

@@ -40,7 +40,10 @@ use tile::{Tile, TileLoad};
 /// The default of [`CacheSettings::budget`]: 64 MiB.
 pub const DEFAULT_BUDGET: u64 = 64 << 20;
 /// The default of [`CacheSettings::loader_threads`]. They wait for disks, not for processors.
-pub const DEFAULT_LOADER_THREADS: usize = 32;
+pub const DEFAULT_LOADER_THREADS: usize = 16;
+/// Parked lookups wait for tiles of at most one part in so many of the budget. Those which would wait
+/// for more begin to wait when others are answered.
+pub const AWAITED_PART: u64 = 2;
 /// Most loader threads of a cache.
 pub const MAX_LOADER_THREADS: usize = 256;
 
@@ -280,15 +283,16 @@ impl TextureCache {
         Some(self.shared.texture(texture)?.wrap)
     }
 
-    /// What failed so far: one diagnostic for each texture, in the order of their indices.
+    /// What failed so far, in the order of the textures' indices: for each the first tile that
+    /// cannot be read, and the number of lookups that no texel answers.
     pub fn diagnostics(&self) -> Vec<TextureDiagnostic> {
         let textures = self.shared.textures.read();
         let textures = textures.unwrap_or_else(PoisonError::into_inner);
-        let failed = textures.iter().enumerate().filter_map(|(index, texture)| {
-            Some(TextureDiagnostic {
+        let failed = textures.iter().enumerate().flat_map(|(index, texture)| {
+            texture.failures().map(move |message| TextureDiagnostic {
                 texture: index,
                 file: texture.file.clone(),
-                message: texture.failure()?,
+                message,
             })
         });
         failed.collect()
@@ -307,10 +311,10 @@ impl TextureCache {
             .values(&self.shared.memory, resident as u64)
     }
 
-    /// Whether lookups wait for more tiles than fit: those which come are dropped before they
-    /// are used. A renderer then answers lookups that wait, before it starts others.
+    /// Whether lookups wait for as many tiles as they may, so that no other tile is read for one
+    /// until some are answered.
     pub fn is_saturated(&self) -> bool {
-        self.shared.memory.awaited() > self.settings.budget / 2
+        self.shared.memory.is_saturated()
     }
 
     /// Number of reads of loader threads that were finished, for [`wait`](TextureCache::wait).
@@ -318,9 +322,10 @@ impl TextureCache {
         self.shared.queue.finished()
     }
 
-    /// Waits until loader threads have finished more reads than that, or have none.
-    pub fn wait(&self, finished_reads: u64) {
-        self.shared.queue.wait(finished_reads);
+    /// Waits until loader threads have finished more reads than that, or have none; whether they
+    /// have finished more.
+    pub fn wait(&self, finished_reads: u64) -> bool {
+        self.shared.queue.wait(finished_reads)
     }
 }
 

@@ -6,7 +6,7 @@ use super::shard::Found;
 use super::statistics::add;
 use super::texture::{CachedTexture, Texture};
 use super::tile::{self, Tile, TileKey, TileLoad};
-use super::{ERROR_COLOUR, MissPolicy, TextureCache};
+use super::{AWAITED_PART, ERROR_COLOUR, MissPolicy, TextureCache};
 use crate::texture::{TexelSource, TileMissing, TiledFile, Wrap};
 use adumbra::Texel;
 use std::sync::Arc;
@@ -20,16 +20,37 @@ pub struct TexelLookup {
     pub finest: Option<u32>,
 }
 
-/// The tiles that a lookup waits for.
+/// The tiles that a lookup waits for. Those that are being read, or were, stay in memory as long as
+/// it waits. None are if lookups wait for as many tiles as the budget allows.
 #[derive(Clone, Debug)]
 pub struct TileWaits {
     loads: Vec<Arc<TileLoad>>,
+    /// The first tile that was missing.
+    first: TileKey,
 }
 
 impl TileWaits {
-    /// Whether all of them were read, so that the lookup can be repeated.
+    /// Whether all that are being read were read, so that the lookup can be repeated.
     pub fn are_over(&self) -> bool {
         self.loads.iter().all(|load| load.is_finished())
+    }
+
+    /// Whether any are being read, or were.
+    pub fn have_begun(&self) -> bool {
+        !self.loads.is_empty()
+    }
+
+    /// A number by which lookups that wait for the same tile are neighbours.
+    pub fn tile_order(&self) -> u128 {
+        let TileKey {
+            texture,
+            level,
+            x,
+            y,
+        } = self.first;
+        [texture, level, y, x]
+            .into_iter()
+            .fold(0, |order, part| order << 32 | u128::from(part))
     }
 }
 
@@ -44,6 +65,7 @@ pub struct CacheReader {
     counts: Counts,
     pressure: u64,
     missing: Vec<Arc<TileLoad>>,
+    refused: Vec<TileKey>,
 }
 
 /// What is not yet in the counters of the cache.
@@ -67,6 +89,7 @@ impl CacheReader {
             counts: Counts::default(),
             pressure: 0,
             missing: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
@@ -106,6 +129,7 @@ impl CacheReader {
             self.pressure = pressure;
         }
         self.missing.clear();
+        self.refused.clear();
         let mut source = CacheSource {
             cache: &self.cache,
             texture: &self.textures[texture],
@@ -115,20 +139,23 @@ impl CacheReader {
             files: &mut self.files,
             counts: &mut self.counts,
             missing: &mut self.missing,
+            refused: &mut self.refused,
             finest: None,
             now: shared.eviction.now(),
         };
         let texel = filter(&mut source);
         let finest = source.finest;
-        match texel {
-            Ok(texel) if self.missing.is_empty() => {
+        let missing = self.missing.iter().map(|load| load.key);
+        match (texel, missing.chain(self.refused.iter().copied()).min()) {
+            (Ok(texel), None) => {
                 self.counts.lookups += 1;
                 Ok(TexelLookup { texel, finest })
             }
-            _ => {
+            (_, first) => {
                 self.counts.parked += 1;
                 Err(TileWaits {
-                    loads: self.missing.clone(),
+                    loads: std::mem::take(&mut self.missing),
+                    first: first.unwrap_or_default(),
                 })
             }
         }
@@ -169,6 +196,8 @@ pub struct CacheSource<'a> {
     files: &'a mut OpenFiles,
     counts: &'a mut Counts,
     missing: &'a mut Vec<Arc<TileLoad>>,
+    /// Tiles that may not be read now.
+    refused: &'a mut Vec<TileKey>,
     finest: Option<u32>,
     /// The time of the uses of its tiles.
     now: u64,
@@ -180,47 +209,45 @@ impl CacheSource<'_> {
         self.texture.wrap
     }
 
+    /// Notes that the lookup is at coordinates that are infinite or NaN, where there is no texel.
+    pub fn note_lost_lookup(&self) {
+        self.texture.note_lost_lookup();
+    }
+
     /// Finds a tile that is not among the last ones; `None` if the lookup has to wait for it.
     fn find(&mut self, file: &TiledFile, key: TileKey) -> Option<Arc<Tile>> {
-        if self.missing.iter().any(|load| load.key == key) {
+        if self.missing.iter().any(|load| load.key == key) || self.refused.contains(&key) {
             return None;
         }
         let shared = &self.cache.shared;
         let bytes = tile::bytes_with(file.tile_bytes(key.level, key.x, key.y));
         shared.eviction.note_request(key, bytes);
-        let mut is_first = true;
-        loop {
-            let found = shared.table.find(key, self.now, || {
-                TileLoad::new(key, bytes, shared.memory.clone())
-            });
-            if is_first {
-                match found {
-                    Found::Ready(_) => self.counts.hits += 1,
-                    Found::Loading(_) | Found::Missing(_) => self.counts.misses += 1,
-                }
-            }
-            is_first = false;
-            match (found, self.policy) {
-                (Found::Ready(tile), _) => return Some(tile),
-                (Found::Missing(load), MissPolicy::Block) => {
-                    return Some(shared.load(&load, self.files));
-                }
-                (Found::Loading(load), MissPolicy::Block) => {
-                    if let Some(tile) = load.wait() {
-                        return Some(tile);
-                    }
-                }
-                (Found::Missing(load), MissPolicy::Park) => {
-                    shared.queue.push(load.clone());
-                    self.missing.push(load);
-                    return None;
-                }
-                (Found::Loading(load), MissPolicy::Park) => {
-                    self.missing.push(load);
-                    return None;
-                }
-            }
+        let most = match self.policy {
+            MissPolicy::Block => u64::MAX,
+            MissPolicy::Park => self.cache.settings.budget / AWAITED_PART,
+        };
+        let found = shared.table.find(key, self.now, || {
+            let may_wait = shared.memory.try_await(bytes, most);
+            may_wait.then(|| TileLoad::new(key, bytes, shared.memory.clone()))
+        });
+        match found {
+            Found::Ready(_) => self.counts.hits += 1,
+            Found::Loading(_) | Found::Missing(_) | Found::Refused => self.counts.misses += 1,
         }
+        match (found, self.policy) {
+            (Found::Ready(tile), _) => return Some(tile),
+            (Found::Missing(load), MissPolicy::Block) => {
+                return Some(shared.load(&load, self.files));
+            }
+            (Found::Loading(load), MissPolicy::Block) => return Some(load.wait()),
+            (Found::Missing(load), MissPolicy::Park) => {
+                shared.queue.push(load.clone());
+                self.missing.push(load);
+            }
+            (Found::Loading(load), MissPolicy::Park) => self.missing.push(load),
+            (Found::Refused, _) => self.refused.push(key),
+        }
+        None
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) enum Found {
     Loading(Arc<TileLoad>),
     /// It is missing: the caller has it read.
     Missing(Arc<TileLoad>),
+    /// It is missing, and may not be read now.
+    Refused,
 }
 
 /// What becomes of a tile that is to be dropped.
@@ -62,8 +64,13 @@ impl TileTable {
 
     /// Finds a tile, which is used at that time; one that is missing is from now on being read.
     ///
-    /// `load` makes the read of a missing one.
-    pub(super) fn find(&self, key: TileKey, now: u64, load: impl FnOnce() -> TileLoad) -> Found {
+    /// `load` makes the read of a missing one, if it may be read.
+    pub(super) fn find(
+        &self,
+        key: TileKey,
+        now: u64,
+        load: impl FnOnce() -> Option<TileLoad>,
+    ) -> Found {
         match self.shard(&key).entry(key) {
             Entry::Occupied(entry) => match entry.get() {
                 Residence::Ready(tile) => {
@@ -73,7 +80,10 @@ impl TileTable {
                 Residence::Loading(load) => Found::Loading(load.clone()),
             },
             Entry::Vacant(entry) => {
-                let load = Arc::new(load());
+                let Some(load) = load() else {
+                    return Found::Refused;
+                };
+                let load = Arc::new(load);
                 entry.insert(Residence::Loading(load.clone()));
                 Found::Missing(load)
             }

@@ -1,6 +1,6 @@
 //! Statistics of the texture cache: counters that all threads add to, and their values.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// What the cache has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +99,8 @@ pub(super) struct TileMemory {
     peak: AtomicU64,
     /// Bytes of tiles that lookups wait for, read or not.
     awaited: AtomicU64,
+    /// Whether a tile was refused since those bytes became fewer.
+    is_saturated: AtomicBool,
 }
 
 impl TileMemory {
@@ -107,17 +109,28 @@ impl TileMemory {
         self.bytes.load(Relaxed)
     }
 
-    /// Bytes of tiles that lookups wait for.
-    pub(super) fn awaited(&self) -> u64 {
-        self.awaited.load(Relaxed)
+    /// Whether lookups wait for as many tiles as they may.
+    pub(super) fn is_saturated(&self) -> bool {
+        self.is_saturated.load(Relaxed)
     }
 
-    pub(super) fn await_more(&self, bytes: u64) {
-        self.awaited.fetch_add(bytes, Relaxed);
+    /// Takes bytes of a tile that is waited for, unless all such tiles then have more than `most`.
+    /// One tile may always be waited for.
+    pub(super) fn try_await(&self, bytes: u64, most: u64) -> bool {
+        let more = |awaited: u64| {
+            let fits = awaited == 0 || awaited.saturating_add(bytes) <= most;
+            fits.then(|| awaited.saturating_add(bytes))
+        };
+        let is_taken = self.awaited.fetch_update(Relaxed, Relaxed, more).is_ok();
+        if !is_taken {
+            self.is_saturated.store(true, Relaxed);
+        }
+        is_taken
     }
 
     pub(super) fn await_less(&self, bytes: u64) {
         self.awaited.fetch_sub(bytes, Relaxed);
+        self.is_saturated.store(false, Relaxed);
     }
 
     pub(super) fn take(&self, bytes: u64) {

@@ -1,5 +1,6 @@
 //! The textures of a cache: in tiles, or failed.
 
+use super::statistics::add;
 use crate::texture::{TiledFile, Wrap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The colour of texels that cannot be read: magenta, opaque.
 pub const ERROR_COLOUR: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
-/// Why a texture, or tiles of it, are of the [`ERROR_COLOUR`].
+/// Why a texture, or tiles of it, are of the [`ERROR_COLOUR`], or lookups are black.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextureDiagnostic {
     /// The texture's index in the cache.
@@ -31,6 +32,8 @@ pub(super) struct CachedTexture {
     read: Vec<AtomicU64>,
     /// What failed: the first tile by level, row and column, and why.
     failure: Mutex<Option<([u32; 3], String)>>,
+    /// Lookups at coordinates that are infinite or NaN.
+    lost_lookups: AtomicU64,
 }
 
 /// The texels of a texture.
@@ -54,6 +57,7 @@ impl CachedTexture {
             tiles_of: None,
             read: words.collect(),
             failure: Mutex::new(None),
+            lost_lookups: AtomicU64::new(0),
         }
     }
 
@@ -75,6 +79,7 @@ impl CachedTexture {
             tiles_of: Some(first),
             read: Vec::new(),
             failure: Mutex::new(None),
+            lost_lookups: AtomicU64::new(0),
         }
     }
 
@@ -118,9 +123,23 @@ impl CachedTexture {
         }
     }
 
-    pub(super) fn failure(&self) -> Option<String> {
+    /// Notes a lookup at coordinates that are infinite or NaN.
+    pub(super) fn note_lost_lookup(&self) {
+        add(&self.lost_lookups, 1);
+    }
+
+    /// What failed: the first tile, then lookups.
+    pub(super) fn failures(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.lock();
         let failure = failure.unwrap_or_else(PoisonError::into_inner);
-        failure.as_ref().map(|(_, message)| message.clone())
+        let of_file = failure.as_ref().map(|(_, message)| message.clone());
+        let of_lookups = match self.lost_lookups.load(Relaxed) {
+            0 => None,
+            1 => Some("1 lookup at infinite or NaN coordinates is black".to_owned()),
+            count => Some(format!(
+                "{count} lookups at infinite or NaN coordinates are black"
+            )),
+        };
+        of_file.into_iter().chain(of_lookups)
     }
 }

@@ -5,14 +5,14 @@ use crate::texture::TileTexels;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a tile besides its texels: the tile, its entry in the table, and two in orders of
 /// eviction.
 const OVERHEAD: usize = 240;
 
 /// Which tile of which level of which texture of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct TileKey {
     pub(super) texture: u32,
     pub(super) level: u32,
@@ -87,7 +87,8 @@ impl Drop for Tile {
 
 /// A read of a tile that is queued or under way.
 ///
-/// As long as lookups wait for it, its bytes are awaited ones of the memory.
+/// As long as lookups wait for it, its bytes are awaited ones of the memory, and its tile is in use:
+/// it is not dropped before they have it.
 #[derive(Debug)]
 pub(super) struct TileLoad {
     pub(super) key: TileKey,
@@ -99,17 +100,12 @@ pub(super) struct TileLoad {
 
 #[derive(Debug, Default)]
 struct LoadState {
-    is_finished: bool,
-    /// Number of threads that wait for it.
-    waiting: usize,
-    /// The tile, as long as threads have still to take it.
     tile: Option<Arc<Tile>>,
 }
 
 impl TileLoad {
-    /// A read of a tile that will take that many bytes.
+    /// A read of a tile that takes that many bytes, which are awaited ones already.
     pub(super) fn new(key: TileKey, bytes: u64, memory: Arc<TileMemory>) -> TileLoad {
-        memory.await_more(bytes);
         TileLoad {
             key,
             bytes,
@@ -124,39 +120,30 @@ impl TileLoad {
         self.bytes
     }
 
-    /// Whether the tile was read. It may have been dropped again since.
-    pub(super) fn is_finished(&self) -> bool {
-        let state = self.state.lock();
-        state.unwrap_or_else(PoisonError::into_inner).is_finished
+    fn state(&self) -> MutexGuard<'_, LoadState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the tile; `None` if the read was finished before.
-    pub(super) fn wait(&self) -> Option<Arc<Tile>> {
-        let state = self.state.lock();
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        if state.is_finished {
-            return None;
-        }
-        state.waiting += 1;
-        while !state.is_finished {
+    /// Whether the tile was read.
+    pub(super) fn is_finished(&self) -> bool {
+        self.state().tile.is_some()
+    }
+
+    /// Waits for the tile.
+    pub(super) fn wait(&self) -> Arc<Tile> {
+        let mut state = self.state();
+        loop {
+            if let Some(tile) = &state.tile {
+                return tile.clone();
+            }
             let woken = self.finished.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
-        state.waiting -= 1;
-        match state.waiting {
-            0 => state.tile.take(),
-            _ => state.tile.clone(),
-        }
     }
 
-    /// Passes the tile to the threads that wait for it.
+    /// Passes the tile to the lookups that wait for it.
     pub(super) fn finish(&self, tile: &Arc<Tile>) {
-        let state = self.state.lock();
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        state.is_finished = true;
-        if state.waiting > 0 {
-            state.tile = Some(tile.clone());
-        }
+        self.state().tile = Some(tile.clone());
         self.finished.notify_all();
     }
 }
