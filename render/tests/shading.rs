@@ -75,13 +75,13 @@ impl TextureAccess for Texture {
         std::mem::take(&mut self.waiting)
     }
 
-    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<[f32; 4]> {
+    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<adumbra::Texel> {
         let order = self.order(waiting);
         let (request, times) = waiting;
         *times = times.saturating_sub(1);
         (*times == 0).then(|| {
             self.answered.push(order);
-            Texture::colour(request)
+            Texture::colour(request).into()
         })
     }
 
