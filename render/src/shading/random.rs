@@ -168,8 +168,8 @@ mod tests {
             (0..count)
                 .map(|i| first(0, 3, i, 0).x * first(1, 3, i, 0).x)
                 .sum(),
-            (0..count).map(|i| second(i)).map(|[a, b]| a.x * b.x).sum(),
-            (0..count).map(|i| second(i)).map(|[a, b]| a.y * b.x).sum(),
+            (0..count).map(second).map(|[a, b]| a.x * b.x).sum(),
+            (0..count).map(second).map(|[a, b]| a.y * b.x).sum(),
         ];
         for (at, sum) in correlations.into_iter().enumerate() {
             let mean = sum / count as f32;
