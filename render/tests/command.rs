@@ -132,6 +132,44 @@ fn modes_without_lookups_draw_the_same() {
 }
 
 #[test]
+fn time_and_exposure_reach_the_image() {
+    let folder = TempDir::new().expect("a folder");
+    let shader = folder.path().join("clock.adu");
+    let source = "shader clock(out color c) { c = color(global_value<time>); }";
+    std::fs::write(&shader, source).expect("it is written");
+    let shader = shader.to_str().expect("UTF-8");
+    let middle = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let fixed = [
+            shader,
+            "-o",
+            out.to_str().expect("UTF-8"),
+            "--shape",
+            "plane",
+        ];
+        let output = run(&[&fixed[..], &["--size", "3x3", "--time", "0.25"], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        let image = read_image(&out).expect("an image");
+        (
+            image.pixels()[4][0],
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    assert_eq!(middle("a.exr", &["--exposure", "1"]).0, 0.25);
+    let (shown, said) = middle("a.png", &["--exposure", "1"]);
+    assert!(
+        (shown - 0.5).abs() < 4e-3 && said.is_empty(),
+        "{shown} {said}"
+    );
+    let (shown, said) = middle("a.png", &["--exposure", "4", "--tone", "reinhard"]);
+    assert!((shown - 0.8).abs() < 6e-3, "{shown}");
+    assert!(
+        said.ends_with("is brighter than white; --exposure -1 shows it\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn levels_of_none_are_the_finest() {
     let folder = TempDir::new().expect("a folder");
     let levels = |mode: &str| {

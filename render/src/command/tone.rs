@@ -69,8 +69,9 @@ impl Tone {
         let middle = seen.len() / 2;
         let (_, median, _) = seen.select_nth_unstable_by(middle, f64::total_cmp);
         let stops = libm::log2(MIDDLE_GREY / *median) + f64::from(self.exposure);
+        let stops = stops.round() as i32;
         Some(format!(
-            "{} % of what is seen is brighter than white; --exposure {stops:.0} shows it",
+            "{} % of what is seen is brighter than white; --exposure {stops} shows it",
             100 * white / seen.len()
         ))
     }

@@ -190,8 +190,8 @@ impl Extensions {
             }
         }
         for (index, view) in self.buffer_views.iter().enumerate() {
-            // A buffer without bytes stands for those that the extension has; the first may be the
-            // binary part of the file.
+            // A buffer without bytes is a substitute for those of the extension. The first may be
+            // the binary part of the file.
             let buffer = usize::try_from(view.buffer).ok();
             let buffer = buffer
                 .filter(|at| *at > 0)

@@ -7,8 +7,8 @@ use glam::{DAffine3, DVec3};
 use gltf::Node;
 use serde_json::Value;
 
-/// The maps of a node's instances, as many as the limit at most: one that changes nothing without the
-/// extension.
+/// The maps of a node's instances, as many as the limit at most: one that changes nothing without
+/// the extension.
 pub(super) fn maps(
     file: &File<'_>,
     node: &Node<'_>,
