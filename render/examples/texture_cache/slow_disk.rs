@@ -23,7 +23,6 @@ pub(crate) fn compare(scene: &Scene, budget: u64, latency: Duration) -> Fallible
                             policy,
                             disk_latency: latency,
                             loader_threads: 32,
-                            ..CacheSettings::default()
                         },
                         threads,
                         records: false,
