@@ -32,6 +32,7 @@ use crate::check::{CheckRequest, SessionOutput, check};
 use crate::{Interner, ReplParse, lower, parse, parse_repl};
 use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
+use adumbra_ir::module::Slopes;
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Scalar, Type};
 use bumpalo::Bump;
 

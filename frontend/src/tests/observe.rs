@@ -7,6 +7,7 @@ use crate::lower::{
 };
 use adumbra_ir::host::{Host, SampleRequest, Sampled, move_steps};
 use adumbra_ir::module::MessageId;
+use adumbra_ir::module::Slopes;
 
 /// The observations of a point, a line each.
 struct Log {
