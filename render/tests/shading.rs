@@ -117,12 +117,12 @@ const WHITE: &str = "shader white(out closure surface) {
 const VEIL: &str = "texture2d paint;
     shader veil(out closure surface) {
         color part = texture2d_sample<paint>(global_value<uvw>.xy * 5.0).xyz;
-        surface = (1.0 - part) * make_closure<diffuse>(global_value<normal>, 0.0)
-            + part * make_closure<transparency>();
+        surface = (1.0 - part) * make_closure<diffuse>(global_value<normal>)
+            + part * make_closure<transparent>();
     }";
 const LAMP: &str = "texture2d paint;
     shader lamp(out closure surface) {
-        surface = texture2d_sample<paint>(global_value<uvw>.xy).xyz * make_closure<emission>();
+        surface = texture2d_sample<paint>(global_value<uvw>.xy).xyz * make_closure<emission>(color(1.0));
     }";
 const GLOW: &str = "shader glow(out color c) { c = color(0.25, 0.5, 1.0); }";
 

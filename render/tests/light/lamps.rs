@@ -75,7 +75,7 @@ fn varying_emission_is_that_of_the_sampled_point() {
     // One half shines, by the coordinates of the mesh and by a pattern without closures.
     let half = "shader half(out closure c) {
         float on = global_value<uvw>.x < 0.5 ? 8.0 : 0.0;
-        c = color(on, 0.5 * on, 0.0) * make_closure<emission>();
+        c = color(on, 0.5 * on, 0.0) * make_closure<emission>(color(1.0));
     }";
     let pattern = "shader pattern(out color c) {
         float on = global_value<uvw>.x < 0.5 ? 8.0 : 0.0;
@@ -84,7 +84,7 @@ fn varying_emission_is_that_of_the_sampled_point() {
     // Towards its front alone: down, where the lamp's front is turned.
     let front = "shader front(out closure c) {
         float on = dot(global_value<I>, global_value<gnormal>) < 0.0 ? 1.0 : 0.0;
-        c = color(4.0 * on, 2.0 * on, 0.0) * make_closure<emission>();
+        c = color(4.0 * on, 2.0 * on, 0.0) * make_closure<emission>(color(1.0));
     }";
     let turned = json!([
         { "scale": [2, 1, 1] },
@@ -182,7 +182,7 @@ fn engines_and_threads_sample_lamps_alike() {
     scene["image"] = json!({ "width": 48, "height": 40 });
     let lamp = "shader lamp(out closure c) {
         float on = sin(20.0 * global_value<uvw>.x);
-        c = 6.0 * on * on * make_closure<emission>() + 0.5 * make_closure<transparency>();
+        c = 6.0 * on * on * make_closure<emission>(color(1.0)) + 0.5 * make_closure<transparent>();
     }";
     let scene = load(&scene, &[WHITE, ("lamp.adu", lamp)]);
     let draw = |engine, threads| {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const PANE: (&str, &str) = (
     "pane.adu",
-    "shader pane(out closure c) { c = color(0.9, 0.5, 1.0) * make_closure<transparency>(); }",
+    "shader pane(out closure c) { c = color(0.9, 0.5, 1.0) * make_closure<transparent>(); }",
 );
 
 /// Squares at the heights from 1 on, over a floor or nothing.
@@ -50,7 +50,7 @@ fn panes_are_no_bounces() {
 fn passes_are_limited() {
     let clear = (
         "pane.adu",
-        "shader pane(out closure c) { c = make_closure<transparency>(); }",
+        "shader pane(out closure c) { c = make_closure<transparent>(); }",
     );
     for (layers, expected) in [(MAX_PASSES, 1.0), (MAX_PASSES + 1, 0.0)] {
         let light = json!({
@@ -152,8 +152,8 @@ fn masks_let_light_through_their_holes() {
             "shader mask(out closure c) {{
                 float at = fract(10.0 * global_value<uvw>.x + {offset});
                 float on = at < 0.5 ? 1.0 : 0.0;
-                c = on * make_closure<diffuse>(global_value<normal>, 0.0)
-                    + (1.0 - on) * make_closure<transparency>();
+                c = on * make_closure<diffuse>(global_value<normal>)
+                    + (1.0 - on) * make_closure<transparent>();
             }}"
         )
     };

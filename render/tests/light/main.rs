@@ -89,7 +89,7 @@ pub(crate) fn square(material: &str, side: f64, at: [f64; 3]) -> Value {
 /// Lambert's reflection of all light.
 pub(crate) const WHITE: (&str, &str) = (
     "white.adu",
-    "shader white(out closure c) { c = make_closure<diffuse>(global_value<normal>, 0.0); }",
+    "shader white(out closure c) { c = make_closure<diffuse>(global_value<normal>); }",
 );
 
 /// Panics unless a number is as expected, to a relative error.
