@@ -62,9 +62,9 @@ impl Image {
 /// Reads a PNG, EXR or JPEG file, chosen by its first bytes.
 ///
 /// PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the first layer that has
-/// `R`, `G`, `B`, or else `Y`, and `A` if there is one, as it is. JPEG: baseline or progressive, grey or
-/// colour, taken as sRGB and made linear; an orientation is not applied. Without an alpha channel
-/// alpha is 1; grey is red, green and blue alike.
+/// `R`, `G`, `B`, or else `Y`, and `A` if there is one, as it is. JPEG: baseline or progressive,
+/// grey or colour, taken as sRGB and made linear; an orientation is not applied. Without an alpha
+/// channel alpha is 1; grey is red, green and blue alike.
 ///
 /// # Errors
 /// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS),

@@ -132,8 +132,8 @@ impl fmt::Display for SceneImageError {
 
 impl std::error::Error for SceneImageError {}
 
-/// Adds the textures of a scene to a cache, in their order. The cache has a diagnostic for each that
-/// cannot be read.
+/// Adds the textures of a scene to a cache, in their order. The cache has a diagnostic for each
+/// that cannot be read.
 pub fn add_textures(cache: &TextureCache, scene: &Scene) {
     for texture in &scene.textures {
         cache.add_source(&texture.source, texture.color_space, Some(texture.wrap));

@@ -27,7 +27,7 @@ pub struct HalvedRows {
 }
 
 impl HalvedRows {
-    /// The reduction of an image of that size, with numbers of so many channels for each pixel.
+    /// The reduction of an image of that size, with the numbers of `channels` for each pixel.
     pub fn new(size: [u32; 2], channels: usize) -> HalvedRows {
         let [width, height] = size.map(|side| (side / 2).max(1));
         HalvedRows {

@@ -1,4 +1,4 @@
-//! Images row by row: the rows are those of the whole image, and limits hold before memory is taken.
+//! Images row by row: the rows are those of the whole image; limits hold before memory is taken.
 
 use crate::{JPEG_FILES, png, raw_png, scratch, size, with_size};
 use adumbra_image::{

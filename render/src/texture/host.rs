@@ -59,8 +59,8 @@ impl WaitingLookup {
         self.waits.are_over()
     }
 
-    /// A number by which lookups that wait for the same tile are neighbours. If they are answered in
-    /// this order, a tile is read once for all of them, however small the budget is.
+    /// A number by which lookups that wait for the same tile are neighbours. If they are answered
+    /// in this order, a tile is read once for all of them, however small the budget is.
     pub fn tile_order(&self) -> u128 {
         self.waits.tile_order()
     }

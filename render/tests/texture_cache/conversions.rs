@@ -197,7 +197,7 @@ fn kept() -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let images = folder.path().join("images");
     fs::create_dir(&images).unwrap();
-    let cache = folder.path().join("home/cache");
+    let cache = folder.path().join("user/cache");
     (folder, images, cache)
 }
 

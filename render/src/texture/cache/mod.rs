@@ -41,8 +41,8 @@ use tile::{Tile, TileLoad};
 pub const DEFAULT_BUDGET: u64 = 64 << 20;
 /// The default of [`CacheSettings::loader_threads`]. They wait for disks, not for processors.
 pub const DEFAULT_LOADER_THREADS: usize = 16;
-/// Parked lookups wait for tiles of at most one part in so many of the budget. Those which would wait
-/// for more begin to wait when others are answered.
+/// Parked lookups wait for tiles of at most the budget divided by this. Those which would wait for
+/// more begin to wait when others are answered.
 pub const AWAITED_PART: u64 = 2;
 /// Most loader threads of a cache.
 pub const MAX_LOADER_THREADS: usize = 256;

@@ -87,8 +87,8 @@ impl Drop for Tile {
 
 /// A read of a tile that is queued or under way.
 ///
-/// As long as lookups wait for it, its bytes are awaited ones of the memory, and its tile is in use:
-/// it is not dropped before they have it.
+/// As long as lookups wait for it, its bytes are awaited ones of the memory, and its tile is in
+/// use: it is not dropped before they have it.
 #[derive(Debug)]
 pub(super) struct TileLoad {
     pub(super) key: TileKey,
