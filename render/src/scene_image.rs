@@ -90,7 +90,7 @@ impl SceneImage {
         let sum: f64 = pairs
             .flat_map(|(own, other)| own.iter().zip(other).take(3))
             .map(|(own, other)| (f64::from(*own), f64::from(*other)))
-            .map(|(own, other)| (own - other).powi(2) / (other * other + 0.01))
+            .map(|(own, other)| (own - other) * (own - other) / (other * other + 0.01))
             .sum();
         sum / (3 * self.pixels.len().max(1)) as f64
     }

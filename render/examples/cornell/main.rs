@@ -1,5 +1,4 @@
-//! A room with a lamp of 0.12 of its side: the noise of 64 samples, against as many as one waits
-//! for.
+//! A Cornell box with a lamp of 0.12 of its side: the noise of 16 and 64 samples.
 //!
 //! `cargo run --release -p adumbra-render --example cornell -- OUT_DIR [REFERENCE_SPP]`
 
@@ -19,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(arguments.next().ok_or("name a folder for images")?);
     let reference = arguments.next().map_or(Ok(REFERENCE), |spp| spp.parse())?;
     std::fs::create_dir_all(&folder)?;
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cornell/room.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cornell/box.json");
     let scene = SceneLoader::new().load(&file)?;
     let [width, height] = scene.camera.size;
     let size = ImageSize::new(width.into(), height.into())?;

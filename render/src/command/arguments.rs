@@ -82,8 +82,8 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
-    /// Where samples of a pixel are taken: box (the pixel alike), gaussian or blackman-harris (softer,
-    /// 1.5 pixels to each side)
+    /// Where samples of a pixel are taken: box (the pixel alike), gaussian or blackman-harris
+    /// (softer, 1.5 pixels to each side)
     #[arg(long, value_name = "FILTER", value_parser = pixel_filter, default_value = "box")]
     pub(crate) pixel_filter: PixelFilter,
 

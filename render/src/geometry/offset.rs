@@ -61,6 +61,10 @@ mod tests {
         DVec3::from_array(std::array::from_fn(|_| 2.0 * random.f64() - 1.0))
     }
 
+    fn power(exponent: i32) -> f64 {
+        libm::pow(10.0, exponent.into())
+    }
+
     /// Triangles of many sizes, shapes and places, and rays that leave them to both sides, nearly
     /// along their planes as well: none hits its triangle again. Starts stay close.
     #[test]
@@ -68,9 +72,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(4);
         let mut hits = 0;
         for _ in 0..4000 {
-            let size = 10.0_f64.powi(random.i32(-4..5));
-            let thin = 10.0_f64.powi(random.i32(-3..1));
-            let far = 10.0_f64.powi(random.i32(-2..9));
+            let size = power(random.i32(-4..5));
+            let thin = power(random.i32(-3..1));
+            let far = power(random.i32(-2..9));
             let corners = [0, 1, 2].map(|_| (vector(&mut random) * size).as_vec3());
             let mesh = Mesh {
                 positions: corners.to_vec(),
@@ -91,7 +95,7 @@ mod tests {
             let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
             let target = instance.to_world.transform_point3(centre.as_dvec3());
             let world = World::new(vec![mesh], vec![instance]).expect("it is a world");
-            let origin = target + vector(&mut random) * size * 10.0_f64.powi(random.i32(-2..3));
+            let origin = target + vector(&mut random) * size * power(random.i32(-2..3));
             let Some(towards) = (target - origin).try_normalize() else {
                 continue;
             };
@@ -103,7 +107,7 @@ mod tests {
             let [a, b, c] = world.triangle(&hit).positions;
             let normal = (b - a).cross(c - a).normalize_or_zero();
             for _ in 0..8 {
-                let flat = 10.0_f64.powi(random.i32(-8..1));
+                let flat = power(random.i32(-8..1));
                 let any = vector(&mut random);
                 let along = any - normal * (normal.dot(any) * (1.0 - flat));
                 let direction = along.normalize_or(normal);

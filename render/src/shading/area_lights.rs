@@ -17,7 +17,7 @@ use glam::{DVec3, Vec2, Vec3};
 use rustc_hash::FxHashMap;
 
 /// The most points that are shaded to estimate the power of all meshes. Each mesh has at least one;
-/// of larger ones some triangles stand for their neighbours.
+/// of larger ones some triangles are shaded for their neighbours.
 pub const MAX_ESTIMATE_POINTS: usize = 1 << 16;
 /// The most of them on a triangle.
 const TRIANGLE_POINTS: usize = 64;
@@ -220,7 +220,7 @@ fn enlargement(world: &World, instance: usize, triangles: &Distribution) -> f64 
 struct Estimate {
     instance: usize,
     triangles: usize,
-    /// Triangles that one of them stands for.
+    /// Triangles that one of them is shaded for.
     run: usize,
     /// Points of each that is shaded.
     points: usize,

@@ -99,9 +99,9 @@ impl Bsdf {
     /// triangle, to the outside of what the surface bounds.
     ///
     /// The weight of transparency is the part of the surface that is a gap. Lobes of other shapes
-    /// lie beside gaps as far as their weights leave room, and over them beyond that. So a blend of
-    /// a surface with transparency dims no part by the layers of the other, and a coat of weight 1
-    /// lies over all.
+    /// lie beside gaps as far as their weights leave space, and over them beyond that. So a blend
+    /// of a surface with transparency dims no part by the layers of the other, and a coat of weight
+    /// 1 lies over all.
     pub fn set(&mut self, lobes: &[Lobe], out: Vec3, gnormal: Vec3) {
         self.lobes.clear();
         (self.emission, self.transmittance) = (Vec3::ZERO, Vec3::ZERO);
@@ -302,7 +302,7 @@ impl PlacedLobe {
         }
     }
 
-    /// What is reflected without a detour within the surface. `into` is in the frame.
+    /// What is reflected once within the surface, or refracted. `into` is in the frame.
     fn reflected_once(&self, into: Vec3) -> Scatter {
         match self.shape {
             LobeShape::Diffuse { roughness, .. } => diffuse::evaluate(roughness, self.out, into),

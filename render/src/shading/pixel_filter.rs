@@ -1,8 +1,8 @@
 //! Pixel filters: where in and around a pixel its samples are taken.
 //!
 //! Samples are distributed as the filter weighs, and all count the same (filter importance
-//! sampling: Ernst, Stamminger and Greiner, "Filter Importance Sampling", RT 2006). So a pixel needs
-//! no samples of others, and tiles stay independent.
+//! sampling: Ernst, Stamminger and Greiner, "Filter Importance Sampling", RT 2006). So a pixel
+//! needs no samples of others, and tiles stay independent.
 
 use glam::{DVec2, Vec2};
 use std::f64::consts::TAU;
@@ -16,7 +16,7 @@ pub enum PixelFilter {
     Box,
     /// A Gaussian of standard deviation 0.5, up to [`FILTER_RADIUS`].
     Gaussian,
-    /// The window of Blackman and Harris, [`FILTER_RADIUS`] to both sides: that of Blender's Cycles.
+    /// The window of Blackman and Harris, [`FILTER_RADIUS`] to both sides, as in Blender's Cycles.
     BlackmanHarris,
 }
 
@@ -115,7 +115,7 @@ mod tests {
             (PixelFilter::Gaussian, 0.25 * 0.9733, FILTER_RADIUS),
             (
                 PixelFilter::BlackmanHarris,
-                0.07674 * FILTER_RADIUS.powi(2),
+                0.07674 * FILTER_RADIUS * FILTER_RADIUS,
                 FILTER_RADIUS,
             ),
         ] {

@@ -1,7 +1,7 @@
 //! Random numbers of paths: Sobol's sequence, scrambled after Owen (Burley, "Practical Hash-based
-//! Owen Scrambling", JCGT 2020). Each draw of a path is a pair of dimensions of its own, in which the
-//! samples of a pixel are spread evenly. Numbers depend on seed, pixel, sample and draw alone, so
-//! results depend on no order.
+//! Owen Scrambling", JCGT 2020). Each draw of a path is a pair of dimensions of its own, in which
+//! the samples of a pixel are spread evenly. Numbers depend on seed, pixel, sample and draw alone,
+//! so results depend on no order.
 
 use super::pixel_filter::PixelFilter;
 use glam::{DVec2, Vec2};

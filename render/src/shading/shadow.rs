@@ -1,8 +1,8 @@
 //! Shadow rays: light that comes to a point along a straight line.
 //!
-//! Light is stopped by the first opaque surface. Surfaces that may let it pass are shaded, one layer
-//! of all rays after the other, and dim it by their transmittance. Emissive triangles are shaded as
-//! well, where a ray arrives at them.
+//! Light is stopped by the first opaque surface. Surfaces that may let it pass are shaded, one
+//! layer of all rays after the other, and dim it by their transmittance. Emissive triangles are
+//! shaded as well, where a ray arrives at them.
 
 use super::bsdf::Bsdf;
 use super::path::{MAX_PASSES, Path, PathScene, PathSettings, SurfacePoint, WAVE_PATHS};
@@ -64,7 +64,8 @@ impl ShadowRays {
     }
 
     /// Adds the rays of a point that is lit: to all lamps, into one direction of the surroundings,
-    /// and to one emissive triangle. The light is multiplied by `throughput` and dimmed to the limit.
+    /// and to one emissive triangle. The light is multiplied by `throughput` and dimmed to the
+    /// limit.
     pub(super) fn add_point(
         &mut self,
         scene: &PathScene<'_>,
@@ -132,8 +133,8 @@ impl ShadowRays {
         });
     }
 
-    /// Follows all rays, and adds their light to the paths. `from` has the wave's surfaces; `points`
-    /// is used for those that are crossed.
+    /// Follows all rays, and adds their light to the paths. `from` has the wave's surfaces;
+    /// `points` is used for those that are crossed.
     pub(super) fn trace<T: TextureAccess>(
         &mut self,
         scene: &PathScene<'_>,

@@ -30,7 +30,7 @@ pub(super) fn visible_normal(alpha: [f32; 2], out: Vec3, unit: Vec2) -> Vec3 {
     visible_normal_at(alpha, out, frame::disk(unit))
 }
 
-/// The normal that a point of the unit disk stands for.
+/// The normal of a point of the unit disk.
 pub(super) fn visible_normal_at(alpha: [f32; 2], out: Vec3, mut at: Vec2) -> Vec3 {
     let stretched = Vec3::new(alpha[0] * out.x, alpha[1] * out.y, out.z).normalize();
     let across = Vec2::new(-stretched.y, stretched.x);
