@@ -18,4 +18,5 @@ mod points;
 mod programs;
 mod quads;
 mod sharing;
+mod texture_slopes;
 mod textures;
