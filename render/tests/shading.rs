@@ -367,6 +367,26 @@ fn engines_and_late_textures_give_the_same_bits() {
 }
 
 #[test]
+fn late_textures_of_lamps_and_veils_give_the_same_bits() {
+    for mode in [DerivativeMode::Dual, DerivativeMode::QuadFine] {
+        let environment = EnvironmentLight::Constant(Vec3::splat(0.5));
+        let stage = Stage::with_mode([PLASTIC, VEIL, LAMP], environment, mode);
+        let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 2, 0));
+        for (engine, late) in [(ShadingEngine::Batch, 0), (ShadingEngine::Batch, 3)] {
+            let pixels = bits(&stage.trace(WHOLE, engine, 2, late));
+            assert!(pixels == expected, "{mode:?}, {engine:?}, {late}");
+        }
+        let tile = ImageTile {
+            y: 5,
+            height: 3,
+            ..WHOLE
+        };
+        let part = bits(&stage.trace(tile, ShadingEngine::Batch, 2, 1));
+        assert!(part[..] == expected[5 * 16..8 * 16], "{mode:?}: a part");
+    }
+}
+
+#[test]
 fn points_that_wait_are_resumed_in_order() {
     let environment = EnvironmentLight::Constant(Vec3::ONE);
     let stage = Stage::new([PLASTIC, PLASTIC, PLASTIC], environment);

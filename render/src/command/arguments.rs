@@ -3,7 +3,7 @@
 use super::tone::{Tone, ToneCurve};
 use adumbra_image::ColorSpace;
 use adumbra_render::derivative_mode::DerivativeMode;
-use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES};
+use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
 use adumbra_render::shading::{PixelFilter, ShadingEngine};
 use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
@@ -86,6 +86,10 @@ pub(crate) struct DrawArguments {
     /// (softer, 1.5 pixels to each side)
     #[arg(long, value_name = "FILTER", value_parser = pixel_filter, default_value = "box")]
     pub(crate) pixel_filter: PixelFilter,
+
+    /// The global `time` of shaders, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", allow_negative_numbers = true)]
+    pub(crate) time: f32,
 
     /// Threads; one for each processor if nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]

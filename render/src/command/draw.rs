@@ -234,27 +234,22 @@ fn draw_paths(
     }
     let bar = progress_bar(all.len(), finished);
     let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
-    let report = draw_tiles(
-        &job,
-        &left,
-        || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials()),
-        |tile, drawn, textures| {
-            let levels = textures.take_levels(drawn.len());
-            let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
-            let drawn = if is_level { &levels } else { drawn };
-            copy_tile(&mut pixels, width, tile, drawn);
-            let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
-            if let Some(mut file) = progress.take() {
-                match file.append(index as usize, drawn) {
-                    Ok(()) => progress = Some(file),
-                    Err(error) => file.lose(&error),
-                }
+    let report = draw_tiles(&job, &left, textures, |tile, drawn, textures| {
+        let levels = textures.take_levels(drawn.len());
+        let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
+        let drawn = if is_level { &levels } else { drawn };
+        copy_tile(&mut pixels, width, tile, drawn);
+        let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
+        if let Some(mut file) = progress.take() {
+            match file.append(index as usize, drawn) {
+                Ok(()) => progress = Some(file),
+                Err(error) => file.lose(&error),
             }
-            textures.host().flush();
-            finished += 1;
-            bar.inc(1);
-        },
-    )?;
+        }
+        textures.host().flush();
+        finished += 1;
+        bar.inc(1);
+    })?;
     bar.finish_and_clear();
     for diagnostic in cache.diagnostics() {
         // Some messages begin with the file.
