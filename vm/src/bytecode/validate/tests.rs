@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bytecode::{MAX_REGISTERS, ShadowPattern};
+use adumbra_ir::module::Slopes;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::text::parse;
 use adumbra_ops::Op;
@@ -122,15 +123,15 @@ fn every_engine_assumption_is_validated() {
         ),
         (
             "texture is missing",
-            Box::new(set(is(Opcode::SampleLevel), 0, 2)),
+            Box::new(set(is(Opcode::SampleLevel(Slopes::Omitted)), 0, 2)),
         ),
         (
             "list is missing",
-            Box::new(set(is(Opcode::SampleGradients), 1, 9_999)),
+            Box::new(set(is(Opcode::SampleGradients(Slopes::Omitted)), 1, 9_999)),
         ),
         (
             "list is missing",
-            Box::new(set(is(Opcode::SampleLevel), 3, 9_999)),
+            Box::new(set(is(Opcode::SampleLevel(Slopes::Omitted)), 3, 9_999)),
         ),
         (
             "message is missing",
