@@ -170,6 +170,57 @@ fn time_and_exposure_reach_the_image() {
 }
 
 #[test]
+fn alpha_leaves_the_surroundings_out() {
+    let folder = TempDir::new().unwrap();
+    let scene = folder.path().join("ball.json");
+    // Half of the image is a square of radiance 0.5, in surroundings of 1.
+    let text = r#"{
+        "image": { "width": 16, "height": 16 },
+        "camera": { "orthographic": { "from": [0.5, 0.5, 2], "to": [0.5, 0.5, 0], "height": 2 } },
+        "meshes": { "square": { "quad": {} } },
+        "materials": { "grey": { "shader": { "file": "grey.adu" } } },
+        "instances": [{ "mesh": "square", "material": "grey" }],
+        "environment": { "constant": [1, 1, 1] }
+    }"#;
+    std::fs::write(&scene, text).unwrap();
+    let shader = "shader grey(out color c) { c = color(0.5); }";
+    std::fs::write(folder.path().join("grey.adu"), shader).unwrap();
+    let scene = scene.to_str().unwrap();
+    for (name, has_alpha) in [("a.exr", true), ("a.png", true), ("b.exr", false)] {
+        let out = folder.path().join(name);
+        let mut arguments = vec![scene, "-o", out.to_str().unwrap()];
+        arguments.extend(has_alpha.then_some("--alpha"));
+        let done = run(&arguments);
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        let image = adumbra_image::read_image(&out).unwrap();
+        let (corner, middle) = (image.pixels()[0], image.pixels()[8 * 16 + 8]);
+        match has_alpha {
+            true => assert_eq!(corner, [0.0; 4], "{name}"),
+            false => assert_eq!(corner, [1.0; 4], "{name}"),
+        }
+        assert!(
+            (middle[0] - 0.5).abs() < 0.01 && middle[3] == 1.0,
+            "{name} {middle:?}"
+        );
+    }
+    let out = folder.path().join("c.png");
+    let refused = run(&[
+        scene,
+        "-o",
+        out.to_str().unwrap(),
+        "--alpha",
+        "--view",
+        "level",
+    ]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--alpha"));
+}
+
+#[test]
 fn levels_of_none_are_the_finest() {
     let folder = TempDir::new().expect("a folder");
     let levels = |mode: &str| {

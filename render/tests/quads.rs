@@ -107,6 +107,7 @@ fn steps(mode: DerivativeMode, samples: u32) -> Vec<[f32; 4]> {
             step,
         ),
         clamp: None,
+        hides_surroundings: false,
     };
     let tile = ImageTile {
         x: 0,

@@ -221,6 +221,7 @@ impl Stage {
             seed: 1,
             filter: PixelFilter::default(),
             clamp: self.clamp,
+            hides_surroundings: false,
             differentials: PathDifferentials::new(
                 &self.camera,
                 SeedRule::Exact,

@@ -118,6 +118,7 @@ impl Stage {
                 shot.step,
             ),
             clamp: None,
+            hides_surroundings: false,
         }
     }
 

@@ -102,6 +102,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> 
             filter: PixelFilter::default(),
             differentials: PathDifferentials::new(&scene.camera, SeedRule::Exact, rules, 1.0),
             clamp: None,
+            hides_surroundings: false,
         },
         shaders: &shaders?,
         table: &table,

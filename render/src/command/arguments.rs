@@ -62,6 +62,11 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "VALUE", value_parser = clamp, allow_negative_numbers = true)]
     pub(crate) clamp: Option<f32>,
 
+    /// Leave out the surroundings that the camera sees, and write alpha: how far surfaces cover a
+    /// pixel
+    #[arg(long)]
+    pub(crate) alpha: bool,
+
     /// The brightness of a PNG image in stops: each doubles it
     #[arg(long, value_name = "STOPS", value_parser = exposure, default_value = "0", allow_negative_numbers = true)]
     pub(crate) exposure: f32,

@@ -55,6 +55,9 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         (None, Some(name)) => name.parse().map_err(|why: String| at("view", why))?,
         (None, None) => View::Beauty,
     };
+    if arguments.alpha && view != View::Beauty {
+        return Err("--alpha is of the beauty view: other views have no transparent pixels".into());
+    }
     let loaded = start.elapsed();
     let image = match &view {
         View::Footprint | View::Derivative(..) => OutputImage {
@@ -69,6 +72,7 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         &arguments.out,
         &view,
         arguments.tone(),
+        arguments.alpha,
         image_size,
         &image.pixels,
     )?;
@@ -193,6 +197,7 @@ fn draw_paths(
             samples,
             bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
             clamp: arguments.clamp.or(options.clamp),
+            hides_surroundings: arguments.alpha,
             seed: arguments.seed.or(options.seed).unwrap_or(0),
             filter: arguments.pixel_filter,
             differentials: differentials(scene, arguments, samples),

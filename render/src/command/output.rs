@@ -31,7 +31,8 @@ pub(crate) fn image_format(path: &Path) -> Fallible<ImageFormat> {
     Ok(format.ok_or_else(|| format!("{} ends neither in .png nor in .exr", path.display()))?)
 }
 
-/// Writes an image, whole or not at all, and prints the legend of its colours.
+/// Writes an image, whole or not at all, and prints the legend of its colours. With alpha, colours
+/// are multiplied by it in EXR files, and are not in PNG files.
 ///
 /// # Errors
 /// If the name ends neither in .png nor in .exr, or the file cannot be written.
@@ -39,19 +40,23 @@ pub(crate) fn write(
     path: &Path,
     view: &View,
     tone: Tone,
+    has_alpha: bool,
     size: ImageSize,
     pixels: &[[f32; 4]],
 ) -> Fallible<()> {
     let saved = match image_format(path)? {
         ImageFormat::Png => {
-            let bytes = colours(view, tone, pixels);
+            let bytes = match has_alpha {
+                true => colours_and_alpha(tone, pixels),
+                false => colours(view, tone, pixels),
+            };
             if let (View::Beauty, Some(hint)) = (view, tone.hint(pixels)) {
                 anstream::eprintln!("adumbra-render: {hint}");
             }
             let png = PngImage {
                 size,
                 bytes: &bytes,
-                has_alpha: false,
+                has_alpha,
                 is_srgb: matches!(view, View::Beauty | View::Difference),
             };
             save_atomically(path, |file| write_png(&png, file))
@@ -59,6 +64,7 @@ pub(crate) fn write(
         ImageFormat::Exr => {
             let channels = match view {
                 View::Level | View::Footprint => 1,
+                _ if has_alpha => 4,
                 _ => 3,
             };
             let image = Image::from_pixels(size, channels, pixels.to_vec());
@@ -66,6 +72,22 @@ pub(crate) fn write(
         }
     };
     Ok(saved.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
+}
+
+/// The bytes of a PNG file with alpha, four for each pixel. Its colours are those of the covered
+/// part.
+fn colours_and_alpha(tone: Tone, pixels: &[[f32; 4]]) -> Vec<u8> {
+    let shown = |&[r, g, b, alpha]: &[f32; 4]| {
+        let covered = match alpha > 0.0 {
+            true => [r, g, b].map(|c| c / alpha),
+            false => [0.0; 3],
+        };
+        let [r, g, b] = covered;
+        let color = tone.apply(&[r, g, b, alpha]).to_array();
+        let [r, g, b] = color.map(|c| to_byte(srgb::from_linear(c)));
+        [r, g, b, to_byte(f64::from(alpha.clamp(0.0, 1.0)))]
+    };
+    pixels.iter().flat_map(shown).collect()
 }
 
 /// The bytes of a PNG file, three for each pixel.

@@ -48,6 +48,9 @@ pub struct PathSettings {
     /// The most of each channel that a path adds at once after its first bounce. It takes light
     /// away: without it images are unbiased.
     pub clamp: Option<f32>,
+    /// Whether the camera does not see the surroundings themselves, so that the image can lie over
+    /// another by its alpha. They light surfaces all the same.
+    pub hides_surroundings: bool,
 }
 
 /// Most paths of a wave. More hide more latency, fewer fit into caches.
@@ -319,7 +322,9 @@ fn arrive(
         let Some(hit) = hit else {
             let light = scene.environment.evaluate(ray.direction.as_vec3());
             let weight = path.weight(light.density);
-            path.add(path.throughput * light.value * weight, path.limit(settings));
+            if path.is_covered || !settings.hides_surroundings {
+                path.add(path.throughput * light.value * weight, path.limit(settings));
+            }
             path.is_alive = false;
             continue;
         };
