@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 8
+#define ADUMBRA_API 9
 
 
 
@@ -123,6 +123,8 @@ enum AdumbraAnswer
     ADUMBRA_ANSWER_READY = 0,
     /// Not yet: the point waits, and the request is not made again.
     ADUMBRA_ANSWER_PENDING = 1,
+    /// The texel is there, and its slopes.
+    ADUMBRA_ANSWER_SLOPED = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -532,6 +534,9 @@ typedef struct AdumbraCompilerOptions {
     const char *shader;
     /// The closures that the host knows; NULL to let shaders make any.
     const struct AdumbraClosures *closures;
+    /// 1 if results of textures have derivatives, for a host that answers with their slopes. Else
+    /// they count as 0.
+    uint32_t texture_slopes;
 } AdumbraCompilerOptions;
 
 /// One diagnostic. Its strings live as long as its `AdumbraDiagnostics`.
@@ -659,9 +664,16 @@ typedef struct AdumbraSampleRequest {
     /// 1 if the point is evaluated for its neighbours alone; 0 in the request of an evaluator or a
     /// parked point.
     uint32_t is_helper;
+    /// Where the slopes of the texel go, if the program was compiled with `texture_slopes` and the
+    /// point needs them: ∂/∂u of red, green, blue, alpha, then ∂/∂v of each, per texture, with the
+    /// level held. A callback that writes them gives `ADUMBRA_ANSWER_SLOPED`. NULL if they are not
+    /// needed, and in the request of an evaluator or a parked point.
+    float *slopes;
+    /// 1 if the point needs slopes.
+    uint32_t wants_slopes;
 } AdumbraSampleRequest;
 
-/// Writes red, green, blue, alpha, and gives an `AdumbraAnswer`.
+/// Writes red, green, blue, alpha, and slopes where they are needed; gives an `AdumbraAnswer`.
 typedef uint32_t (*AdumbraSample)(void *user, const struct AdumbraSampleRequest *request, float *texel);
 
 /// The requests that many points of a batch make at one call of the shader: each field as an array
@@ -689,6 +701,9 @@ typedef struct AdumbraSampleBatch {
     const float *dvdy;
     /// The levels of detail that the shader asks for itself; NULL if it does not.
     const float *level;
+    /// Where the slopes of each texel go, eight without gaps, as in `AdumbraSampleRequest`; NULL if
+    /// they are not needed.
+    float *slopes;
 } AdumbraSampleBatch;
 
 /// Writes red, green, blue and alpha for each point without gaps, and an `AdumbraAnswer` for each
@@ -1089,10 +1104,12 @@ AdumbraStatus adumbra_evaluator_closure_render(const struct AdumbraEvaluator *ev
 /// The request of the point that is suspended in the evaluator.
 AdumbraStatus adumbra_evaluator_request(const struct AdumbraEvaluator *evaluator, struct AdumbraSampleRequest *request);
 
-/// Resumes the suspended point: `texel` is red, green, blue, alpha. All that follows has the bits
+/// Resumes the suspended point: `texel` is red, green, blue, alpha, `slopes` its slopes as
+/// in `AdumbraSampleRequest`, or NULL. All that follows has the bits
 /// of an evaluation that was not suspended.
 AdumbraStatus adumbra_evaluator_answer(struct AdumbraEvaluator *evaluator,
                                        const float *texel,
+                                       const float *slopes,
                                        const struct AdumbraHost *host,
                                        AdumbraOutcome *outcome);
 
@@ -1105,6 +1122,7 @@ AdumbraStatus adumbra_evaluator_park(struct AdumbraEvaluator *evaluator, struct 
 AdumbraStatus adumbra_evaluator_resume(struct AdumbraEvaluator *evaluator,
                                        struct AdumbraParkedPoint *parked,
                                        const float *texel,
+                                       const float *slopes,
                                        const struct AdumbraHost *host,
                                        AdumbraOutcome *outcome);
 
@@ -1263,11 +1281,13 @@ AdumbraStatus adumbra_batch_evaluator_request(const struct AdumbraBatchEvaluator
                                               size_t point,
                                               struct AdumbraSampleRequest *request);
 
-/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha. `host`
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes` its slopes as
+/// in `AdumbraSampleRequest`, or NULL. `host`
 /// and `outcome` may be NULL.
 AdumbraStatus adumbra_batch_evaluator_answer(struct AdumbraBatchEvaluator *evaluator,
                                              size_t point,
                                              const float *texel,
+                                             const float *slopes,
                                              const struct AdumbraHost *host,
                                              AdumbraOutcome *outcome);
 

@@ -386,13 +386,13 @@ pub trait Host<F = f32> {
     }
 }
 
-/// A host whose every texture is the same four channels everywhere.
+/// A host whose every texture is the same four channels everywhere, with slopes of 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstantTexture(pub [f32; 4]);
 
 impl<F> Host<F> for ConstantTexture {
     fn sample(&mut self, _: &SampleRequest<F>) -> Sampled {
-        Sampled::Ready(self.0)
+        Texel::flat(self.0).into()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Random, generate, generate_by};
 use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number, ShadowMode, evaluate};
-use crate::host::{Host, SampleRequest, Sampled};
+use crate::host::{Host, SampleRequest, Sampled, TexelSlopes};
 use crate::module::*;
 use crate::passes::{self, PassOptions};
 use crate::span::FileId;
@@ -24,7 +24,12 @@ impl<F: Number> Host<F> for Recorder<F> {
         if !self.0.iter().any(|known| place(known) == place(request)) {
             self.0.push(*request);
         }
-        Sampled::Ready([request.u.to_f32(), request.v.to_f32(), 0.5, 0.25])
+        let [u, v] = [request.u, request.v].map(Number::to_f32);
+        let slopes = TexelSlopes {
+            u: [1.0, 0.0, v, 0.5],
+            v: [0.0, 1.0, u, 0.25],
+        };
+        Sampled::Sloped([u, v, 0.5, 0.25], slopes)
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

@@ -60,6 +60,8 @@ fn files_that_shrink_while_drawn_give_colours_and_a_diagnostic() {
         let before = texels(&cache, &tiles());
         assert!(!before.contains(&ERROR_COLOUR));
         assert_eq!(cache.diagnostics(), []);
+        // The last tile that was read may stay; now that is the first.
+        texels(&cache, &tiles()[..1]);
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(good.len() as u64 / 3).unwrap();
         drop(file);

@@ -26,9 +26,6 @@ impl Default for Hesitant {
     }
 }
 
-/// The answer of a [`Recorder`].
-const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
-
 impl Host for Hesitant {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let answer = self.recorder.sample(request);
@@ -103,7 +100,7 @@ fn new_point_drops_the_suspended_one() {
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut host = Hesitant::default();
     while machine.run(&globals, &[4], &mut host) != Outcome::Pending {}
-    let mut texture = ConstantTexture(TEXEL);
+    let mut texture = ConstantTexture(TEXEL.numbers);
     assert_eq!(machine.run(&globals, &[3], &mut texture), Outcome::Finished);
     assert_eq!(machine.request(), None);
     assert_eq!(floats(&machine)[0], [2.0, 4.0, 8.0]);
@@ -120,7 +117,7 @@ fn parked_point_keeps_its_budget() {
         };
         let mut machines = [(); 3].map(|()| PointMachine::new(program.clone(), limits));
         let [plain, others @ ..] = &mut machines;
-        let outcome = plain.run(&globals, &[10], &mut ConstantTexture(TEXEL));
+        let outcome = plain.run(&globals, &[10], &mut ConstantTexture(TEXEL.numbers));
         assert_eq!(outcome == Outcome::Finished, steps >= 12);
         let mut random = Random::new(steps);
         let mut host = Hesitant::default();

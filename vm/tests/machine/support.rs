@@ -64,6 +64,15 @@ pub(crate) fn int(text: &str, inputs: &[i32]) -> i32 {
     machine.outputs()[0] as i32
 }
 
+/// The answer of a [`Recorder`].
+pub(crate) const TEXEL: adumbra_ir::host::Texel = adumbra_ir::host::Texel {
+    numbers: [0.1, 0.2, 0.3, 0.4],
+    slopes: Some(adumbra_ir::host::TexelSlopes {
+        u: [0.5, 0.6, 0.7, 0.8],
+        v: [-0.5, 0.0, 0.25, 1.0],
+    }),
+};
+
 /// Keeps the requests that it answers, and messages with the number of requests before.
 #[derive(Default)]
 pub(crate) struct Recorder(
@@ -74,7 +83,7 @@ pub(crate) struct Recorder(
 impl Host for Recorder {
     fn sample(&mut self, request: &adumbra_ir::host::SampleRequest) -> adumbra_ir::host::Sampled {
         self.0.push(*request);
-        adumbra_ir::host::Sampled::Ready([0.1, 0.2, 0.3, 0.4])
+        TEXEL.into()
     }
 
     fn message(&mut self, message: adumbra_ir::module::MessageId, args: &[u32]) {

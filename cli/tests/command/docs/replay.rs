@@ -82,13 +82,18 @@ fn console(body: &str, folder: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The argument as it must be from the page's folder: a path below `examples/` is the project's.
+/// The argument as it must be from the page's folder: a path below `examples/` is the project's, of
+/// a texture as well.
 fn in_project(arg: String) -> String {
-    if !arg.starts_with("examples/") {
+    let (name, path) = match arg.split_once('=') {
+        Some((name, path)) => (format!("{name}="), path),
+        None => (String::new(), arg.as_str()),
+    };
+    if !path.starts_with("examples/") {
         return arg;
     }
-    let path = crate::command::project(&arg);
-    path.to_str().expect("a path that is text").to_owned()
+    let path = crate::command::project(path);
+    format!("{name}{}", path.to_str().expect("a path that is text"))
 }
 
 /// One session: everything typed goes to one process, in which each answer follows its line.

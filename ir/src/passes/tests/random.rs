@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::eval::{EvalOptions, EvalPoint, EvalValue, ShadowMode, evaluate};
-use crate::host::{Fault, Host, Limits, SampleRequest, Sampled};
+use crate::host::{Fault, Host, Limits, SampleRequest, Sampled, TexelSlopes};
 use crate::module::*;
 use crate::passes::{dce::dce, fold::fold, gvn::gvn, unroll::unroll};
 use crate::random::generate;
@@ -34,7 +34,11 @@ impl Host for Recorder {
             self.0.push(*request);
         }
         let texel = if request.u < request.v { 0.25 } else { 0.75 };
-        Sampled::Ready([texel, 0.5, 1.0 - texel, texel])
+        let slopes = TexelSlopes {
+            u: [texel, -1.0, 0.0, 2.0],
+            v: [0.5; 4],
+        };
+        Sampled::Sloped([texel, 0.5, 1.0 - texel, texel], slopes)
     }
 
     fn message(&mut self, _: MessageId, args: &[u32]) {
