@@ -138,6 +138,7 @@ impl Sub for Sloped {
 
 impl Mul for Sloped {
     type Output = Sloped;
+    #[expect(clippy::suspicious_arithmetic_impl, reason = "the slope of a product")]
     fn mul(self, other: Sloped) -> Sloped {
         Sloped::by(self.value * other.value, |i| {
             self.slopes[i] * other.value + self.value * other.slopes[i]
@@ -147,6 +148,7 @@ impl Mul for Sloped {
 
 impl Div for Sloped {
     type Output = Sloped;
+    #[expect(clippy::suspicious_arithmetic_impl, reason = "the slope of a quotient")]
     fn div(self, other: Sloped) -> Sloped {
         let value = self.value / other.value;
         Sloped::by(value, |i| {
