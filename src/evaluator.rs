@@ -260,7 +260,8 @@ impl Evaluator {
     }
 
     /// Resumes the suspended point. The answer is red, green, blue, alpha, or a [`Texel`] that has
-    /// their slopes, too. All that follows has the bits of an evaluation whose host answers at once.
+    /// their slopes, too. All that follows has the bits of an evaluation whose host answers at
+    /// once.
     ///
     /// # Panics
     /// If no point is suspended.

@@ -507,9 +507,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
     })
 }
 
-/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes` its slopes as
-/// in `AdumbraSampleRequest`, or NULL. `host`
-/// and `outcome` may be NULL.
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes`
+/// its slopes as in `AdumbraSampleRequest`, or NULL. `host` and `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
     evaluator: *mut AdumbraBatchEvaluator,

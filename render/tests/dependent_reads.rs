@@ -1,4 +1,4 @@
-//! Dependent reads: a picture that is read where a flow texture says. The level of each read is
+//! Dependent reads: a image that is read where a flow texture says. The level of each read is
 //! that of the true footprint, which differences of the whole mapping give in f64.
 //!
 //! The truth reads the flow by its own code, with the level held. Where the flow is bilinear its
@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 
 /// Pixels along each side.
 const SIDE: usize = 56;
-/// Texels along each side of the flow, and of the picture.
+/// Texels along each side of the flow, and of the image.
 const FLOW: u32 = 32;
 const PICTURE: f64 = 1024.0;
 
@@ -116,7 +116,7 @@ const MAPPINGS: [Mapping; 5] = [
     },
 ];
 
-/// Answers the flow with slopes, and keeps what is asked of the picture.
+/// Answers the flow with slopes, and keeps what is asked of the image.
 struct FlowHost<'f> {
     flow: &'f Flow,
     level: f64,
@@ -180,12 +180,12 @@ fn truth(flow: &Flow, mapping: fn(DVec2) -> DVec2, p: DVec2, held: f64) -> Truth
 /// Pixels whose level is more than one off, and how many of these the truth has one level for.
 fn count_wrong(mapping: &Mapping, engine: Engine, slopes: bool) -> (usize, usize) {
     let text = format!(
-        "texture2d flow; texture2d picture;
+        "texture2d flow; texture2d image;
         shader s(out float o) {{
             float2 p = global_value<at>;
             float2 uv = {};
             float2 moved = uv + 0.75 * texture2d_sample<flow>(uv).xy;
-            o = texture2d_sample_alpha<picture>(moved);
+            o = texture2d_sample_alpha<image>(moved);
         }}",
         mapping.text
     );
@@ -206,7 +206,7 @@ fn count_wrong(mapping: &Mapping, engine: Engine, slopes: bool) -> (usize, usize
             asked: None,
         };
         evaluator.evaluate(&globals, &mut host);
-        let asked = host.asked.expect("the picture is asked");
+        let asked = host.asked.expect("the image is asked");
         let dx = DVec2::new(asked.dudx.into(), asked.dvdx.into());
         let dy = DVec2::new(asked.dudy.into(), asked.dvdy.into());
         let p = DVec2::from(p.map(f64::from));

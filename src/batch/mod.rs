@@ -573,7 +573,8 @@ impl BatchEvaluator {
     }
 
     /// Resumes a suspended point, alone or with its quad. The answer is red, green, blue, alpha,
-    /// or a [`Texel`] that has their slopes, too. All that follows has the bits of an evaluation whose host answers at once.
+    /// or a [`Texel`] that has their slopes, too. All that follows has the bits of an evaluation
+    /// whose host answers at once.
     ///
     /// # Panics
     /// If the point is not suspended.

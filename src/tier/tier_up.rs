@@ -104,6 +104,8 @@ impl TierUpState {
         run: impl FnOnce(&mut BatchMachine),
     ) {
         if points > 0 {
+            // The host may have unmasked floating-point exceptions, and a verdict has a float.
+            let _mode = FloatEnvironment::enter();
             self.before(machine, points);
         }
         match self.stage {

@@ -12,16 +12,16 @@ use adumbra::{
 };
 use std::sync::Arc;
 
-/// A picture that is read where two others say, in every way to sample.
+/// A image that is read where two others say, in every way to sample.
 const DEPENDENT: &str = "
-    texture2d flow; texture2d picture;
+    texture2d flow; texture2d image;
     shader s(out float by_uv, out float by_level, out float by_partials, out float flat) {
         float2 uv = global_value<uvw>.xy;
         float2 moved = uv + 0.5 * texture2d_sample<flow>(uv).yz;
-        by_uv = texture2d_sample<picture>(moved).x;
-        by_level = texture2d_sample_level<picture>(moved, 1.0).y;
-        by_partials = texture2d_sample_grad<picture>(moved, ddx(uv), ddy(uv)).z;
-        flat = texture2d_sample_alpha<picture>(0.25, 0.5);
+        by_uv = texture2d_sample<image>(moved).x;
+        by_level = texture2d_sample_level<image>(moved, 1.0).y;
+        by_partials = texture2d_sample_grad<image>(moved, ddx(uv), ddy(uv)).z;
+        flat = texture2d_sample_alpha<image>(0.25, 0.5);
     }";
 
 /// Textures that are polynomials.
@@ -202,7 +202,7 @@ fn without_slopes_nothing_changes() {
         let program = compiler(slopes, options.clone()).compile(&sources).unwrap();
         program.to_bytecode()
     };
-    // Nobody reads a derivative here.
+    // No derivative is read here.
     let values = Options::default();
     let undemanded = "texture2d wood;
         shader s(out float3 o) { o = texture2d_sample<wood>(global_value<uvw>.xy); }";

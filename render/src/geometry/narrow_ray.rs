@@ -1,13 +1,13 @@
 //! A ray in f32, which may reject boxes and never decides about what is in them.
 //!
-//! All roundings are bounded from outside: a box that the ray meets in exact numbers is met here. So
-//! are numbers that overflow, and products of 0 and infinity, of rays along an axis: what is not
+//! All roundings are bounded from outside: a box that the ray meets in exact numbers is met here.
+//! So are numbers that overflow, and products of 0 and infinity, of rays along an axis: what is not
 //! certain is met.
 
 use glam::Vec4;
 
-/// How far boxes are widened, as a share of the numbers that rays are computed from: four times what
-/// rounding the origin and subtracting it make.
+/// How far boxes are widened, as a share of the numbers that rays are computed from: four times
+/// what rounding the origin and subtracting it make.
 const WIDEN: f64 = 1.0 / (1 << 21) as f64;
 
 /// How far distances are widened, as a share of them: four times what rounding the inverse and

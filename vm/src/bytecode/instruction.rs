@@ -115,7 +115,7 @@ pub enum Opcode {
     /// Returns to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
-    /// listed at `c`: four numbers, and where they are given the slopes of these along u and along v.
+    /// listed at `c`: four numbers, and their slopes along u and along v where they are given.
     Sample(Lanes, Lanes, Slopes),
     /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y are in the registers listed at `a`,
     /// the results go to those listed at `c`.

@@ -26,9 +26,9 @@ pub enum EwaWeights {
 const TABLE_SIZE: f64 = 128.0;
 
 impl EwaWeights {
-    /// The weight at a squared radius below 1. Those of the table have the slopes of the exact ones.
+    /// The weight at a squared radius below 1. Those of the table have the exact slopes.
     fn at<W: Weight>(self, r2: W) -> W {
-        let exact = r2.scaled(-2.0).exp() - W::constant(libm::exp(-2.0));
+        let exact = r2.scaled(-2.0).exponential() - W::constant(libm::exp(-2.0));
         match self {
             EwaWeights::Exact => exact,
             EwaWeights::Table => {

@@ -22,7 +22,7 @@ pub(super) trait Weight:
     /// 0, also beside infinity.
     fn of_texel(self, channel: f64) -> Self;
     /// e to its power.
-    fn exp(self) -> Self;
+    fn exponential(self) -> Self;
     /// Whether it and its slopes are 0.
     fn is_zero(self) -> bool;
     /// A texel that stands for a mean, with the slopes of the mean.
@@ -56,7 +56,7 @@ impl Weight for f64 {
     fn of_texel(self, channel: f64) -> f64 {
         self * channel
     }
-    fn exp(self) -> f64 {
+    fn exponential(self) -> f64 {
         libm::exp(self)
     }
     fn is_zero(self) -> bool {
@@ -102,7 +102,7 @@ impl Weight for Sloped {
         let product = |part: f64| if part == 0.0 { part } else { part * channel };
         Sloped::by(product(self.value), |i| product(self.slopes[i]))
     }
-    fn exp(self) -> Sloped {
+    fn exponential(self) -> Sloped {
         let value = libm::exp(self.value);
         Sloped::by(value, |i| value * self.slopes[i])
     }
