@@ -1281,9 +1281,8 @@ AdumbraStatus adumbra_batch_evaluator_request(const struct AdumbraBatchEvaluator
                                               size_t point,
                                               struct AdumbraSampleRequest *request);
 
-/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes` its slopes as
-/// in `AdumbraSampleRequest`, or NULL. `host`
-/// and `outcome` may be NULL.
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha, `slopes`
+/// its slopes as in `AdumbraSampleRequest`, or NULL. `host` and `outcome` may be NULL.
 AdumbraStatus adumbra_batch_evaluator_answer(struct AdumbraBatchEvaluator *evaluator,
                                              size_t point,
                                              const float *texel,

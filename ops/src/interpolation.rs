@@ -1,5 +1,4 @@
-//! Ops that interpolate between two values, and the one that stands for what was interpolated
-//! elsewhere.
+//! Ops that interpolate between two values, and the one whose value was interpolated elsewhere.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
 use crate::field::{Field, FloatField, call};

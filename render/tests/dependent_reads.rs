@@ -21,7 +21,7 @@ use std::f64::consts::TAU;
 const SIDE: usize = 56;
 /// Texels along each side of the flow, and of the image.
 const FLOW: u32 = 32;
-const PICTURE: f64 = 1024.0;
+const IMAGE: f64 = 1024.0;
 
 /// A flow with as many levels as it has, each a mean of the one before.
 struct Flow(Vec<Vec<[f64; 2]>>);
@@ -149,7 +149,7 @@ impl Host for FlowHost<'_> {
 
 /// The level of a footprint by the longer of its two steps.
 fn level(dx: DVec2, dy: DVec2) -> f64 {
-    (dx.length().max(dy.length()) * PICTURE).log2()
+    (dx.length().max(dy.length()) * IMAGE).log2()
 }
 
 /// Whether the levels of all one-sided truths at a pixel are within half a level of each other.

@@ -27,7 +27,7 @@ impl Rules for Table {
     }
 }
 
-/// What an op stands for near some operands: its spec, but where the derivative is given.
+/// The function that an op is near some operands: its spec, but where the derivative is given.
 fn near(op: Op, operands: &[f64], moved: &[f64]) -> f64 {
     match op {
         Op::Sloped => moved[0] + moved[1] * (moved[2] - operands[2]),

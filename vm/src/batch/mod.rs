@@ -343,8 +343,8 @@ impl BatchMachine {
         &self.chunk.results.suspended
     }
 
-    /// Resumes a point that is suspended for a texture, and its quad if it is in one. If it suspends
-    /// again, it is among the suspended points.
+    /// Resumes a point that is suspended for a texture, and its quad if it is in one. If it
+    /// suspends again, it is among the suspended points.
     ///
     /// # Panics
     /// If the point is not suspended for a texture.

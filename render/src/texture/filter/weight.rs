@@ -25,7 +25,7 @@ pub(super) trait Weight:
     fn exponential(self) -> Self;
     /// Whether it and its slopes are 0.
     fn is_zero(self) -> bool;
-    /// A texel that stands for a mean, with the slopes of the mean.
+    /// A texel in place of a mean, with the slopes of the mean.
     fn of_one_texel<E>(
         texel: [f64; 4],
         mean: impl FnOnce() -> Result<[Self; 4], E>,
