@@ -3,9 +3,10 @@
 //! Assumes a function that the verifier accepts. Guarantees: every value left is used, but for
 //! parameters of the function, results of calls, and the four numbers of samples. Calls and loops
 //! stay, since their entries and iterations are counted; so do `If`s and `Block`s around them, and
-//! what takes steps for the words that it moves. Stores to an array that is never read are removed,
-//! unless their index could fault. Parameters of loops that feed only themselves are removed. Values, regions and arrays are numbered in program order, each
-//! once: equal programs have equal numbers.
+//! what takes steps for the words that it moves. Stores to an array that is never read are
+//! removed, unless their index could fault. Parameters of loops that feed only themselves are
+//! removed. Values, regions and arrays are numbered in program order, each once: equal programs
+//! have equal numbers.
 
 use crate::copy::Copied;
 use crate::host::move_steps;
