@@ -82,9 +82,9 @@ impl CacheReader {
     /// A reader without tiles.
     pub fn new(cache: Arc<TextureCache>) -> CacheReader {
         CacheReader {
+            micro: MicroCache::new(cache.settings.budget),
             cache,
             textures: Vec::new(),
-            micro: MicroCache::default(),
             files: OpenFiles::default(),
             counts: Counts::default(),
             pressure: 0,

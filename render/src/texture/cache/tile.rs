@@ -60,6 +60,11 @@ impl Tile {
         }
     }
 
+    /// Bytes that it takes of the memory.
+    pub(super) fn bytes(&self) -> u64 {
+        self.reserved
+    }
+
     /// A texel within the tile.
     pub(super) fn texel(&self, x: u32, y: u32) -> [f32; 4] {
         self.texels.texel(x, y)
