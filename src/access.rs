@@ -113,15 +113,19 @@ pub(crate) fn find<'v>(
     values: &'v [impl Named],
     path: &str,
 ) -> Result<(usize, &'v Type), AccessError> {
-    let name = path.split('.').next().unwrap_or_default();
     let names = values.iter().map(|value| value.named().0);
+    // Names of derivatives may have dots: `d(ray.origin)`.
+    let whole = names.clone().find(|known| *known == path);
+    let name = whole.or(path.split('.').next()).unwrap_or_default();
     let at = names.clone().position(|known| known == name);
     let at = at.ok_or_else(|| no_step(path, 0, name, names))?;
     let before = values[..at].iter().map(|value| value.named().1);
     let mut start: usize = before.map(Type::scalar_count).sum();
     let mut ty = values[at].named().1;
-    let mut passed = name.len() + 1;
-    for step in path.split('.').skip(1) {
+    let mut passed = name.len();
+    while let Some(rest) = path[passed..].strip_prefix('.') {
+        passed += 1;
+        let step = rest.split('.').next().unwrap_or_default();
         let (member, members) = match ty {
             Type::Struct(whole) => (whole.member(step), &whole.members[..]),
             _ => (None, &[][..]),
@@ -129,7 +133,7 @@ pub(crate) fn find<'v>(
         let names = members.iter().map(|(name, _)| name.as_str());
         let (before, inner) = member.ok_or_else(|| no_step(path, passed, step, names))?;
         (start, ty) = (start + before, inner);
-        passed += step.len() + 1;
+        passed += step.len();
     }
     Ok((start, ty))
 }

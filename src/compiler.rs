@@ -4,6 +4,7 @@ use crate::arena_pool::ArenaPool;
 use crate::closure::registry::ClosureRegistry;
 use crate::diagnostics::Diagnostics;
 use crate::globals::GlobalsLayout;
+use crate::gradient::{GradientRequest, layout_with_seeds};
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
@@ -11,6 +12,7 @@ use adumbra_frontend::Interner;
 use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
+use adumbra_frontend::lower::LowerOptions;
 use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{
     self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassObserver, PassOptions,
@@ -25,10 +27,12 @@ use std::sync::Arc;
 mod backend;
 mod frontend;
 mod observed;
+mod origin;
 
 use backend::second_order_warnings;
 pub(crate) use backend::{BackendOutput, run_backend};
 pub(crate) use frontend::{FrontendOutput, MainSource};
+pub(crate) use origin::Origin;
 
 /// Compiles sources for a host with certain globals.
 ///
@@ -61,6 +65,8 @@ pub struct Compiler {
     all_marked: bool,
     /// Whether results of textures have derivatives.
     texture_slopes: bool,
+    /// The derivatives of shaders that their programs compute, each of what is before it.
+    requests: Vec<GradientRequest>,
 }
 
 /// Options of a compilation.
@@ -115,7 +121,25 @@ impl Compiler {
             observes: false,
             all_marked: false,
             texture_slopes: false,
+            requests: Vec::new(),
         }
+    }
+
+    /// The same compiler whose programs compute a gradient, too: what
+    /// [`Program::gradient`](crate::Program::gradient) gives, and the stages on the way to it. Of a
+    /// compiler that has one already, the new one is that of its programs.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, gradient::GradientRequest};
+    /// let sources = Sources::new("s.adu", "shader s(float a, out float o) { o = a * a; }");
+    /// let compiler = Compiler::new(GlobalsLayout::new()).with_gradient(&GradientRequest::new());
+    /// let module = compiler.lowered(&sources)?;
+    /// assert_eq!(module.outputs[1].name, "d(a)");
+    /// # Ok::<(), adumbra::Diagnostics>(())
+    /// ```
+    pub fn with_gradient(mut self, request: &GradientRequest) -> Compiler {
+        self.requests.push(request.clone());
+        self
     }
 
     /// The same compiler with other options.
@@ -217,14 +241,9 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 let entry = FunctionId(i as u32);
-                match lower_module(
-                    &checked.program,
-                    &interner,
-                    entry,
-                    self.slopes(),
-                    &mut |_, _| {},
-                ) {
-                    Ok((module, _)) => news.extend(self.derivative_diagnostics(&module)),
+                let options = self.lower_options();
+                match lower_module(&checked.program, &interner, entry, options) {
+                    Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
@@ -364,9 +383,22 @@ impl Compiler {
     }
 
     fn front_of(&self, sources: &Sources, main: MainSource) -> Result<FrontendOutput, Diagnostics> {
+        self.front_observed(sources, main, &mut |_, _| {})
+    }
+
+    fn front_observed(
+        &self,
+        sources: &Sources,
+        main: MainSource,
+        watch: &mut PassObserver,
+    ) -> Result<FrontendOutput, Diagnostics> {
         let shader = self.options.shader.as_deref();
-        self.run_frontend(sources.as_slice(), main, shader, &mut |_, _| {})
-            .map_err(|found| Diagnostics::new(found, sources))
+        let front = self.run_frontend(sources.as_slice(), main, shader);
+        let front = front.and_then(|mut front| {
+            self.derive(&mut front, watch)?;
+            Ok(front)
+        });
+        front.map_err(|found| Diagnostics::new(found, sources))
     }
 
     /// The intermediate representation of an expression after the last run of a pass, as text;
@@ -409,9 +441,8 @@ impl Compiler {
             output_shadows: true,
             ..self.pass_options()
         };
-        let shader = self.options.shader.as_deref();
-        let front = self.run_frontend(sources.as_slice(), MainSource::Expression, shader, watch);
-        let mut module = front.map_err(refused)?.module;
+        let front = self.front_observed(sources, MainSource::Expression, watch);
+        let mut module = front?.module;
         passes::expand(&mut module, &options, watch).map_err(refused)?;
         passes::run_observed(module, &options, watch);
         Ok(())
@@ -443,12 +474,16 @@ impl Compiler {
         Ok(module)
     }
 
-    fn slopes(&self) -> Slopes {
-        match self.options.derivatives {
+    fn lower_options(&self) -> LowerOptions {
+        let slopes = match self.options.derivatives {
             // Neighbours differ in textures, too.
             Derivatives::Quad(_) => Slopes::Omitted,
             _ if self.texture_slopes => Slopes::Given,
             _ => Slopes::Omitted,
+        };
+        LowerOptions {
+            slopes,
+            is_differentiated: !self.requests.is_empty(),
         }
     }
 
@@ -470,13 +505,9 @@ impl Compiler {
         let _mode = FloatEnvironment::enter();
         let mut front = self.front_of(sources, main)?;
         let given = std::mem::take(&mut front.given);
-        // Where a session's derivatives would be of second order, it shows none, so there is
-        // nothing to warn of.
-        let shadows = match main {
-            MainSource::File => OutputShadows::FromOptions,
-            MainSource::Expression | MainSource::Entry(_) => OutputShadows::Required,
-        };
-        Ok((self.finish(front, sources, shadows)?, given))
+        let shadows = OutputShadows::of(main);
+        let origin = Origin::Sources(self.clone(), main);
+        Ok((self.finish(front, sources, shadows, origin)?, given))
     }
 
     /// Lowered module to program.
@@ -485,6 +516,7 @@ impl Compiler {
         front: FrontendOutput,
         sources: &Sources,
         shadows: OutputShadows,
+        origin: Origin,
     ) -> Result<Arc<Program>, Diagnostics> {
         let mut clock = PhaseClock::start();
         let FrontendOutput {
@@ -516,6 +548,17 @@ impl Compiler {
             }
         };
         let lower = clock.lap();
+        let layout = match self.requests.is_empty() {
+            true => Ok(self.layout.clone()),
+            false => layout_with_seeds(&self.layout, &module),
+        };
+        let layout = match layout {
+            Ok(layout) => layout,
+            Err(diagnostic) => {
+                warnings.push(*diagnostic);
+                return Err(Diagnostics::new(warnings, sources));
+            }
+        };
         match run_backend(module, options) {
             Ok(back) => {
                 let phases = Phases {
@@ -527,8 +570,9 @@ impl Compiler {
                 };
                 let program = Program::new(
                     BackendOutput { phases, ..back },
-                    self.layout.clone(),
+                    layout,
                     Some(sources.clone()),
+                    Some(origin),
                     warnings,
                     of_outputs,
                     origins.second_order,
@@ -551,4 +595,15 @@ pub(crate) enum OutputShadows {
     FromOptions,
     /// They have: those of an expression are shown, unless they would be of second order.
     Required,
+}
+
+impl OutputShadows {
+    /// The rule for programs of that source. Where a session's derivatives would be of second
+    /// order, it shows none, so there is nothing to warn of.
+    fn of(main: MainSource) -> OutputShadows {
+        match main {
+            MainSource::File => OutputShadows::FromOptions,
+            MainSource::Expression | MainSource::Entry(_) => OutputShadows::Required,
+        }
+    }
 }

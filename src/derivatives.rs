@@ -1,7 +1,9 @@
 //! Sources of derivatives: dual numbers or neighbouring points, and finite differences to compare
 //! with.
 
-pub use crate::finite_differences::{CentralDifference, central_differences};
+pub use crate::finite_differences::{
+    CentralDifference, ParameterScalar, central_differences, parameter_differences,
+};
 pub use adumbra_ir::passes::AtDivergence;
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{Direction, Lanes};

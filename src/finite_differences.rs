@@ -61,27 +61,9 @@ pub fn central_differences<G: PointGlobals>(
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<CentralDifference>> {
     let _mode = FloatEnvironment::enter();
-    let program = instance.program();
-    let module = program.module()?;
-    let mut buffer = Vec::new();
-    let globals = point_words(globals, program.globals(), &mut buffer);
-    let options = eval::EvalOptions {
-        limits: Limits::default(),
-        path: true,
-        ..eval::EvalOptions::default()
-    };
-    let start = widen(&reference_point(globals, instance));
-    let mut evaluate = |point: &EvalPoint<f64>| -> Option<EvalOutcome<f64>> {
-        match eval::begin(module, point, &options, host) {
-            Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
-            _ => None,
-        }
-    };
-    let middle = evaluate(&start)?;
-    let is_read = read_globals(module);
-    let mut differences: Vec<CentralDifference> = middle
-        .outputs
-        .iter()
+    let mut reference = WidePoint::new(instance, globals)?;
+    let middle = reference.evaluate(&reference.start.clone(), host)?;
+    let mut differences: Vec<CentralDifference> = (middle.outputs.iter())
         .map(|slot| CentralDifference {
             value: slot.float,
             derivatives: [0.0; 2],
@@ -89,18 +71,131 @@ pub fn central_differences<G: PointGlobals>(
         })
         .collect();
     for direction in Direction::BOTH {
-        let scale = scale(&start, &is_read, direction);
+        let globals = reference.start.globals.iter();
+        let motion = Motion {
+            globals: globals.map(|slot| slot.shadow(direction)).collect(),
+            inputs: vec![0.0; reference.start.inputs.len()],
+        };
+        let along = reference.differences(&middle, &motion, host);
+        for (difference, found) in differences.iter_mut().zip(along) {
+            let at = direction as usize;
+            (difference.derivatives[at], difference.smooth[at]) = found;
+        }
+    }
+    Some(differences)
+}
+
+/// A number that parameters of a program have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParameterScalar {
+    /// A scalar of the inputs, counted over all of them.
+    Input(usize),
+    /// A scalar of the globals, counted over all of them.
+    Global(usize),
+}
+
+/// Moves one number of the inputs or globals to either side, and evaluates in f64, for steps of
+/// several lengths. Gives the difference quotient of each scalar of the outputs in order, and
+/// whether both sides took the path of the middle, as [`CentralDifference`] has them. `None` as for
+/// [`central_differences`].
+///
+/// ```
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+/// use adumbra::derivatives::{ParameterScalar, parameter_differences};
+/// let sources = Sources::new("s.adu", "shader s(float a = 3.0, out float o) { o = a * a; }");
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+/// let globals = Globals::new(program.globals());
+/// let by_a = ParameterScalar::Input(0);
+/// let found = parameter_differences(&Instance::new(&program), &globals, by_a, &mut NoTextures).unwrap();
+/// assert!((found[0].0 - 6.0).abs() < 1e-9 && found[0].1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// If the globals have another layout than the program's, or there is no such scalar.
+pub fn parameter_differences<G: PointGlobals>(
+    instance: &Instance,
+    globals: &G,
+    parameter: ParameterScalar,
+    host: &mut dyn Host<f64>,
+) -> Option<Vec<(f64, bool)>> {
+    let _mode = FloatEnvironment::enter();
+    let mut reference = WidePoint::new(instance, globals)?;
+    let middle = reference.evaluate(&reference.start.clone(), host)?;
+    let mut motion = Motion {
+        globals: vec![0.0; reference.start.globals.len()],
+        inputs: vec![0.0; reference.start.inputs.len()],
+    };
+    match parameter {
+        ParameterScalar::Input(at) => motion.inputs[at] = 1.0,
+        ParameterScalar::Global(at) => motion.globals[at] = 1.0,
+    }
+    Some(reference.differences(&middle, &motion, host))
+}
+
+/// How much each scalar of the globals and inputs moves by a step.
+struct Motion {
+    globals: Vec<f64>,
+    inputs: Vec<f64>,
+}
+
+/// A point of a program in f64.
+struct WidePoint<'m> {
+    module: &'m Module,
+    options: eval::EvalOptions,
+    start: EvalPoint<f64>,
+    /// By scalar of the globals: whether the module reads it.
+    is_read: Vec<bool>,
+}
+
+impl<'m> WidePoint<'m> {
+    fn new<G: PointGlobals>(instance: &'m Instance, globals: &G) -> Option<WidePoint<'m>> {
+        let program = instance.program();
+        let module = program.module()?;
+        let mut buffer = Vec::new();
+        let globals = point_words(globals, program.globals(), &mut buffer);
+        Some(WidePoint {
+            module,
+            options: eval::EvalOptions {
+                limits: Limits::default(),
+                path: true,
+                ..eval::EvalOptions::default()
+            },
+            start: widen(&reference_point(globals, instance)),
+            is_read: read_globals(module),
+        })
+    }
+
+    fn evaluate(
+        &self,
+        point: &EvalPoint<f64>,
+        host: &mut dyn Host<f64>,
+    ) -> Option<EvalOutcome<f64>> {
+        match eval::begin(self.module, point, &self.options, host) {
+            Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// The slope of each scalar of the outputs along a motion, and whether it is smooth there.
+    fn differences(
+        &mut self,
+        middle: &EvalOutcome<f64>,
+        motion: &Motion,
+        host: &mut dyn Host<f64>,
+    ) -> Vec<(f64, bool)> {
+        let scale = self.scale(motion);
         let mut step = match scale {
             0.0 => LEAST_STEP,
             _ => LEAST_MOVE * scale,
         };
-        let mut estimates: Vec<Vec<Estimate>> = vec![Vec::new(); differences.len()];
+        let mut estimates: Vec<Vec<Estimate>> = vec![Vec::new(); middle.outputs.len()];
         for _ in 0..STEPS {
-            let sides = [step, -step].map(|step| evaluate(&moved(&start, direction, step)));
+            let sides = [step, -step].map(|step| self.evaluate(&self.moved(motion, step), host));
             if let [Some(above), Some(below)] = sides {
                 let is_same_path = [&above, &below].iter().all(|side| side.path == middle.path);
                 let sides = above.outputs.iter().zip(&below.outputs);
-                let middle = differences.iter().map(|difference| difference.value);
+                let middle = middle.outputs.iter().map(|slot| slot.float);
                 let slots = estimates.iter_mut().zip(middle).zip(sides);
                 for ((estimates, value), (above, below)) in slots {
                     let slope = (above.float - below.float) / (2.0 * step);
@@ -114,12 +209,31 @@ pub fn central_differences<G: PointGlobals>(
             }
             step *= STEP_RATIO;
         }
-        for (difference, estimates) in differences.iter_mut().zip(&estimates) {
-            let at = direction as usize;
-            (difference.derivatives[at], difference.smooth[at]) = best(estimates);
-        }
+        estimates.iter().map(|estimates| best(estimates)).collect()
     }
-    Some(differences)
+
+    /// The greatest value of what is read and moves, over its move by a step.
+    fn scale(&self, motion: &Motion) -> f64 {
+        let globals = self.start.globals.iter().zip(&motion.globals);
+        let read = globals.zip(&self.is_read).filter(|(_, read)| **read);
+        let inputs = self.start.inputs.iter().zip(&motion.inputs);
+        let scales = (read.map(|(global, _)| global).chain(inputs))
+            .map(|(slot, step)| slot.float.abs() / step.abs());
+        scales.filter(|scale| scale.is_finite()).fold(0.0, f64::max)
+    }
+
+    fn moved(&self, motion: &Motion, step: f64) -> EvalPoint<f64> {
+        let mut moved = self.start.clone();
+        for (slots, motion) in [
+            (&mut moved.globals, &motion.globals),
+            (&mut moved.inputs, &motion.inputs),
+        ] {
+            for (slot, motion) in slots.iter_mut().zip(motion) {
+                slot.float += step * motion;
+            }
+        }
+        moved
+    }
 }
 
 /// A difference by one step.
@@ -168,16 +282,6 @@ fn read_globals(module: &Module) -> Vec<bool> {
     is_read
 }
 
-/// The greatest value of a global that is read and moves, over its move per pixel.
-fn scale(point: &EvalPoint<f64>, is_read: &[bool], direction: Direction) -> f64 {
-    let read = point.globals.iter().zip(is_read).filter(|(_, read)| **read);
-    let scales = read.map(|(global, _)| {
-        let move_per_pixel = global.shadow(direction).abs();
-        global.float.abs() / move_per_pixel
-    });
-    scales.filter(|scale| scale.is_finite()).fold(0.0, f64::max)
-}
-
 fn widen(point: &EvalPoint) -> EvalPoint<f64> {
     let slot = |slot: &EvalValue| EvalValue {
         word: slot.word,
@@ -188,12 +292,4 @@ fn widen(point: &EvalPoint) -> EvalPoint<f64> {
         globals: point.globals.iter().map(slot).collect(),
         inputs: point.inputs.iter().map(slot).collect(),
     }
-}
-
-fn moved(point: &EvalPoint<f64>, direction: Direction, step: f64) -> EvalPoint<f64> {
-    let mut moved = point.clone();
-    for slot in &mut moved.globals {
-        slot.float += step * slot.shadow(direction);
-    }
-    moved
 }

@@ -70,6 +70,7 @@ mod finite_differences;
 mod float_environment;
 mod folder;
 pub mod globals;
+pub mod gradient;
 pub mod group;
 pub mod host;
 mod includes;

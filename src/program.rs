@@ -5,7 +5,7 @@ pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{Input, Output, Texture};
 
 use crate::access::{AccessError, Fingerprint, InputSlot, find};
-use crate::compiler::BackendOutput;
+use crate::compiler::{BackendOutput, Origin};
 use crate::globals::GlobalsLayout;
 use crate::group::convert_value;
 use crate::native::{self, NativeCompiler};
@@ -38,6 +38,8 @@ pub struct Program {
     layout: GlobalsLayout,
     /// A program that was loaded has none.
     sources: Option<Sources>,
+    /// How it was compiled; `None` for a program that was loaded, or has inputs folded in.
+    origin: Option<Box<Origin>>,
     warnings: Vec<Diagnostic>,
     /// How many of them, the last ones, say that an output's own derivative is of second order: one
     /// for each such output, in order.
@@ -69,6 +71,7 @@ impl Program {
         back: BackendOutput,
         layout: GlobalsLayout,
         sources: Option<Sources>,
+        origin: Option<Origin>,
         warnings: Vec<Diagnostic>,
         of_outputs: usize,
         second_order: Vec<bool>,
@@ -79,6 +82,7 @@ impl Program {
             bytecode: Arc::new(back.bytecode),
             layout,
             sources,
+            origin: origin.map(Box::new),
             warnings,
             of_outputs,
             second_order,
@@ -131,6 +135,7 @@ impl Program {
             bytecode: Arc::new(bytecode),
             layout,
             sources: None,
+            origin: None,
             warnings: Vec::new(),
             of_outputs: 0,
             second_order: Vec::new(),
@@ -150,6 +155,11 @@ impl Program {
     /// for a program that was loaded.
     pub fn sources(&self) -> Option<&Sources> {
         self.sources.as_ref()
+    }
+
+    /// How it was compiled.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
     }
 
     /// Warnings of the compilation.
@@ -249,6 +259,7 @@ impl Program {
             bytecode,
             layout,
             sources,
+            origin,
             warnings,
             of_outputs: _,
             second_order,
@@ -263,6 +274,9 @@ impl Program {
         let module = module.heap_bytes() + prepared.as_ref().map_or(0, |p| p.module.heap_bytes());
         let rest = layout.heap_bytes()
             + sources.heap_bytes()
+            + origin
+                .as_ref()
+                .map_or(0, |origin| size_of::<Origin>() + origin.heap_bytes())
             + warnings.heap_bytes()
             + second_order.heap_bytes()
             + kept.heap_bytes();

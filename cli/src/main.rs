@@ -14,6 +14,7 @@ mod error;
 mod eval;
 mod files;
 mod global_notes;
+mod grad;
 mod image;
 mod image_globals;
 mod info;
@@ -111,6 +112,7 @@ fn execute(cli: Cli) -> CliResult {
         Command::Info(args) => info::info(args),
         Command::Emit(args) => emit::emit(args),
         Command::Image(args) => image::image(args),
+        Command::Grad(args) => grad::grad(args),
         Command::Aot(args) => aot::aot(args),
         Command::Bench(args) => bench::bench(args),
     }

@@ -11,7 +11,7 @@ use crate::oracle::batch::{TierChoice, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::derived::{
     self, DerivedCounts, engines::check_engines, gradient::check_gradient, second::check_second,
-    shadow::check_shadow, untaken::check_untaken,
+    shader::check_shader, shadow::check_shadow, untaken::check_untaken,
 };
 use crate::oracle::gradients::GradientComparison;
 use crate::oracle::quads::{QuadMix, check_quads};
@@ -103,14 +103,14 @@ pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
 
 /// The report of a campaign about batches.
 #[derive(Clone, Debug, Default)]
-pub struct BatchReport {
+pub struct BatchCampaignReport {
     /// The time that it took.
     pub time: Duration,
     /// The mix of the programs.
     pub mix: ProgramMix,
 }
 
-impl fmt::Display for BatchReport {
+impl fmt::Display for BatchCampaignReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let levels: Vec<&str> = SimdLevel::available().map(SimdLevel::name).collect();
         let missing: Vec<&str> = SimdLevel::missing().map(SimdLevel::name).collect();
@@ -131,7 +131,11 @@ impl fmt::Display for BatchReport {
 /// failure.
 ///
 /// Uses all processors. Gives a report, and the failure, shrunk.
-pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
+pub fn run_batch(
+    first: u64,
+    programs: u64,
+    at: TierChoice,
+) -> (BatchCampaignReport, Option<String>) {
     let begin = Instant::now();
     let seeds = first..first.saturating_add(programs);
     let (mix, failure) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
@@ -139,7 +143,7 @@ pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Opt
         checked(&program, |program| check_batch(program, at, mix))
     });
     let time = begin.elapsed();
-    (BatchReport { time, mix }, failure)
+    (BatchCampaignReport { time, mix }, failure)
 }
 
 /// Compares quads of all engines on `programs` seeds from `first` on, or up to the first failure.
@@ -178,6 +182,18 @@ pub fn run_derived(
                 DerivedKind::Untaken => check_untaken(program, counts),
             }
         })
+    })
+}
+
+/// Checks the gradients of generated shaders, which have no marks, on `programs` seeds from `first`
+/// on, or up to the first failure.
+///
+/// Uses all processors. Gives counts, and the failure, shrunk.
+pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts, Option<String>) {
+    let seeds = first..first.saturating_add(programs);
+    check_seeds(seeds, &DerivedCounts::default(), |seed, counts| {
+        let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
+        checked(&program, |program| check_shader(program, at, counts))
     })
 }
 

@@ -83,6 +83,15 @@ enum Command {
         #[arg(long)]
         show: bool,
     },
+    /// Take gradients of shaders without marks: against differences, tangents and on all engines
+    Shaders {
+        /// Number of programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Hold what is said of lost gradients against programs that lose one or none by construction
     Losses {
         /// Number of programs, half of each kind
@@ -220,6 +229,12 @@ fn main() -> ExitCode {
         } => {
             let at = TierChoice::EveryEngine;
             let (counts, failure) = campaign::run_derived(seed, programs, kind.kind(), at);
+            let failure = failure.or_else(|| counts.hollow());
+            finish(&counts, failure)
+        }
+        Command::Shaders { programs, seed } => {
+            let at = TierChoice::EveryEngine;
+            let (counts, failure) = campaign::run_shaders(seed, programs, at);
             let failure = failure.or_else(|| counts.hollow());
             finish(&counts, failure)
         }

@@ -117,6 +117,7 @@ codes! {
     RoundedGradient = 515 Warning "a gradient that ends in an integer";
     ReplacedGradient = 516 Warning "a gradient that another one replaces";
     MisspeltMetadata = 517 Warning "metadata of a texture that is nearly called like one with a meaning";
+    EndedGradient = 518 Warning "a gradient of a shader that ends on the way";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
@@ -147,6 +148,7 @@ codes! {
     ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
     NotUnrolled = 566 Error "a loop that is to be unrolled, and cannot be";
     BadDifferential = 567 Error "a written differential that derivatives cannot use";
+    NoSuchGradient = 570 Error "a gradient that a program does not have";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

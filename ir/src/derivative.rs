@@ -7,7 +7,8 @@
 //!   active one. Results: all its results, then a tangent for each active one. Arrays: all its
 //!   array parameters, then a tangent array of the same mode for each active one.
 //! - *Backward.* Parameters: all scalar parameters of the primal function, then the cotangent of
-//!   each active result. Results: the gradient of each active parameter, and no primal ones.
+//!   each active result. Results: the gradient of each active parameter; before them those of the
+//!   primal function, if the recipe is [with results](Recipe::with_results), else no primal ones.
 //!   Arrays: its array parameters of mode `In` and `InOut`, all as `In`; then for each active array
 //!   parameter an `Out` array for the gradient of an `In` array, an `In` array for the cotangent of
 //!   an `Out` array, and for an `InOut` array an `InOut` array, cotangent before and gradient
@@ -37,6 +38,8 @@ pub struct Recipe {
     pub of: FuncId,
     /// What it is with respect to.
     pub activity: Activity,
+    /// Whether a backward derivative returns the results of the primal function too.
+    pub with_results: bool,
 }
 
 /// The slots of a function that a derivative is with respect to. Only floats are active.

@@ -128,9 +128,10 @@ impl MipSelection {
 }
 
 /// Whether a sample has the slopes of its four numbers for results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Slopes {
     /// It has the four numbers alone.
+    #[default]
     Omitted,
     /// It has their slopes along u and along v, too.
     Given,

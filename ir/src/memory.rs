@@ -181,7 +181,7 @@ heap_of! {
     ClosureShape { name, params }
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
-    Recipe { mode, of, activity }
+    Recipe { mode, of, activity, with_results }
     Activity { params, results, arrays }
     CustomDerivatives { forward, backward, substitute, is_zero, activity }
     SourceParam { name, ty, mode, params, results, arrays }

@@ -8,6 +8,8 @@ pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
 pub use globals::BatchGlobals;
 pub use simd_level::SIMD_VARIABLE;
+pub use sums::{JoinError, PlaneSums, PointFault, SumFaults};
+pub use whole::{BatchError, BatchReport, OutputPlane, OutputSums, WholeBatch};
 
 use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find};
 use crate::closure::ClosureView;
@@ -29,6 +31,8 @@ use std::sync::Arc;
 
 pub(crate) mod globals;
 mod simd_level;
+mod sums;
+mod whole;
 
 /// Options of a [`BatchEvaluator`].
 #[derive(Clone, Debug, Default)]
@@ -407,6 +411,11 @@ impl BatchEvaluator {
         self.machine
             .copy_output(scalar, part as usize, as_words_mut(to), stride);
         Ok(())
+    }
+
+    /// Copies a part of a scalar, counted over all outputs, to every `stride`th word of a plane.
+    fn copy_scalar(&self, scalar: usize, part: Part, to: &mut [u32], stride: usize) {
+        self.machine.copy_output(scalar, part as usize, to, stride);
     }
 
     /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does,

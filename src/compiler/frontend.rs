@@ -2,21 +2,21 @@
 
 use super::Compiler;
 use crate::closure::registry::ClosureRegistry;
+use crate::gradient::{self, ShaderDerivative};
 use crate::session;
 use crate::sources::SourceSlice;
 use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::ast::{self, ReplEntry};
 use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
-use adumbra_frontend::lower::Observation;
+use adumbra_frontend::lower::{LowerOptions, Observation};
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
-use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{self, KeptRecord, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
 /// The grammar of the first source.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum MainSource {
     /// A file with shaders.
     File,
@@ -36,6 +36,8 @@ pub(crate) struct FrontendOutput {
     pub(crate) observations: Vec<Option<Observation>>,
     /// What reverse mode keeps.
     pub(crate) kept: Vec<KeptRecord>,
+    /// What the shader is differentiated of and by, if its derivative is asked for.
+    pub(crate) derivative: Option<ShaderDerivative>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
 }
@@ -47,36 +49,36 @@ pub(super) struct ParsedSources<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The module of a shader, with the bodies of its derived functions, and what those keep.
+/// The module of a shader, with the bodies of its derived functions.
 pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    slopes: Slopes,
-    watch: &mut PassObserver,
-) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
-    differentiated(lower(program, interner, entry, slopes)?, watch)
+    options: LowerOptions,
+) -> Result<Module, Diagnostic> {
+    let mut module = lower(program, interner, entry, options)?;
+    differentiate(&mut module, &mut |_, _| {})?;
+    Ok(module)
 }
 
-/// The module with the bodies of derivatives of functions, and what those keep. Those by quads
-/// follow after linking.
-fn differentiated(
-    mut module: Module,
+/// Writes the bodies of derivatives of functions. Returns what those keep. Derivatives by quads
+/// follow later.
+fn differentiate(
+    module: &mut Module,
     watch: &mut PassObserver,
-) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
-    let kept = passes::expand(&mut module, &PassOptions::default(), watch);
-    let kept = kept.map_err(|mut refused| refused.remove(0))?;
-    Ok((module, kept))
+) -> Result<Vec<KeptRecord>, Diagnostic> {
+    let kept = passes::expand(module, &PassOptions::default(), watch);
+    kept.map_err(|mut refused| refused.remove(0))
 }
 
 impl Compiler {
-    /// Sources to a lowered module. The shader is the one named, or the only one.
+    /// Sources to a lowered module, whose derived functions have no bodies yet. The shader is the
+    /// one named, or the only one.
     pub(crate) fn run_frontend(
         &self,
         sources: SourceSlice<'_>,
         main: MainSource,
         shader: Option<&str>,
-        watch: &mut PassObserver,
     ) -> Result<FrontendOutput, Vec<Diagnostic>> {
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
@@ -100,24 +102,18 @@ impl Compiler {
             Ok(entry) => outputs(&checked.program, *entry),
             Err(_) => Vec::new(),
         };
-        let (program, slopes) = (&checked.program, self.slopes());
+        let (program, options) = (&checked.program, self.lower_options());
         let lowered = entry.and_then(|entry| match self.observes {
-            true => {
-                let (module, observations) =
-                    lower_observed(program, &interner, entry, slopes, self.has_shadows())?;
-                Ok((differentiated(module, watch)?, observations))
-            }
-            false => {
-                let lowered = lower_module(program, &interner, entry, slopes, watch)?;
-                Ok((lowered, Vec::new()))
-            }
+            true => lower_observed(program, &interner, entry, options, self.has_shadows()),
+            false => Ok((lower(program, &interner, entry, options)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();
         match lowered {
-            Ok(((module, kept), observations)) => Ok(FrontendOutput {
+            Ok((module, observations)) => Ok(FrontendOutput {
                 module,
-                kept,
+                kept: Vec::new(),
+                derivative: None,
                 observations,
                 outputs,
                 given,
@@ -129,6 +125,34 @@ impl Compiler {
                 Err(warnings)
             }
         }
+    }
+
+    /// Writes the bodies of derived functions, and makes the derivatives of the shader that are
+    /// asked for.
+    ///
+    /// # Errors
+    /// With the warnings so far, why there is no such derivative.
+    pub(crate) fn derive(
+        &self,
+        front: &mut FrontendOutput,
+        watch: &mut PassObserver,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut clock = PhaseClock::start();
+        let made = gradient::derive(&mut front.module, &self.requests).and_then(|derivative| {
+            front.derivative = derivative;
+            Ok(differentiate(&mut front.module, watch)?)
+        });
+        match made {
+            Ok(kept) => front.kept = kept,
+            Err(diagnostic) => {
+                let mut found = std::mem::take(&mut front.warnings);
+                found.push(*diagnostic);
+                return Err(found);
+            }
+        }
+        front.phases.lower += clock.lap();
+        front.phases.total += clock.total();
+        Ok(())
     }
 
     /// Resolves names and types. Does nothing if a source has errors of syntax.

@@ -1,7 +1,7 @@
 //! Programs that report each step of their points. The stages are the default ones; lowering alone
 //! adds messages.
 
-use super::{Compiler, MainSource, OutputShadows};
+use super::{Compiler, MainSource, Origin, OutputShadows};
 use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -61,7 +61,8 @@ impl Compiler {
         let mut front = compiler.front_of(sources, MainSource::File)?;
         let observations = std::mem::take(&mut front.observations);
         front.warnings.clear();
-        let program = compiler.finish(front, sources, OutputShadows::Required)?;
+        let origin = Origin::Sources(compiler.clone(), MainSource::File);
+        let program = compiler.finish(front, sources, OutputShadows::Required, origin)?;
         Ok((program, observations))
     }
 

@@ -2,14 +2,14 @@
 //! the passes and lowering of any program.
 
 use super::{Group, plan};
-use crate::compiler::{Compiler, FrontendOutput, MainSource, OutputShadows};
+use crate::compiler::{Compiler, FrontendOutput, MainSource, Origin, OutputShadows};
 use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::link::{self, LinkUnit, LinkedInterface, link};
-use adumbra_ir::passes::{FunctionReport, KeptRecord};
+use adumbra_ir::passes::FunctionReport;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::FloatEnvironment;
 use std::collections::HashMap;
@@ -41,7 +41,8 @@ impl Compiler {
     pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let (front, sources) = self.linked(group)?;
-        self.finish(front, &sources, OutputShadows::FromOptions)
+        let origin = Origin::Group(self.clone(), group.clone());
+        self.finish(front, &sources, OutputShadows::FromOptions, origin)
     }
 
     /// Every error and warning of a group, with the sources that they point into.
@@ -121,8 +122,9 @@ impl Compiler {
         Ok(self.lineage_of(self.lowered_group(group)?))
     }
 
-    /// The group as one module before any pass, with all its sources.
-    fn linked(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
+    /// The group as one module before all passes but the one that writes derivatives of functions,
+    /// with all its sources.
+    pub(crate) fn linked(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
         let mut sources = Sources::new(group.name.clone(), group.text.clone());
         let mut fronts = Fronts::default();
         for unit in &group.units {
@@ -136,7 +138,6 @@ impl Compiler {
             of_unit,
             mut found,
             mut phases,
-            kept,
             ..
         } = fronts;
         // Shaders of one source share its diagnostics.
@@ -182,16 +183,20 @@ impl Compiler {
         let module = link(&units, shell);
         phases.lower += clock.lap();
         phases.total += clock.total();
-        let front = FrontendOutput {
+        let mut front = FrontendOutput {
             module,
             outputs: Vec::new(),
             given: Vec::new(),
             observations: Vec::new(),
-            kept,
+            kept: Vec::new(),
+            derivative: None,
             warnings: found,
             phases,
         };
-        Ok((front, sources))
+        match self.derive(&mut front, &mut |_, _| {}) {
+            Ok(()) => Ok((front, sources)),
+            Err(found) => Err(Diagnostics::new(found, &sources)),
+        }
     }
 }
 
@@ -203,7 +208,6 @@ struct Fronts<'g> {
     of_unit: Vec<usize>,
     found: Vec<Diagnostic>,
     phases: Phases,
-    kept: Vec<KeptRecord>,
     files: HashMap<Vec<(*const u8, *const u8)>, adumbra_ir::FileId>,
     known: HashMap<(adumbra_ir::FileId, Option<&'g str>), usize>,
 }
@@ -239,12 +243,11 @@ impl<'g> Fronts<'g> {
             return Ok(());
         }
         let unit_sources = sources.slice(first, count);
-        let front = compiler.run_frontend(unit_sources, MainSource::File, shader, &mut |_, _| {});
+        let front = compiler.run_frontend(unit_sources, MainSource::File, shader);
         let module = match front {
             Ok(front) => {
                 self.found.extend(front.warnings);
                 self.phases = self.phases + front.phases;
-                self.kept.extend(front.kept);
                 Some(front.module)
             }
             Err(mut found) => {

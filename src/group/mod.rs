@@ -16,7 +16,8 @@ use crate::diagnostics::Diagnostics;
 use crate::includes::Loader;
 use crate::sources::Sources;
 use crate::value::{HostValue, ValueView};
-use adumbra_ir::{Span, Type};
+use adumbra_ir::memory::HeapSize;
+use adumbra_ir::{Span, Type, heap_of};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -135,6 +136,25 @@ struct ExposedPort {
     name: String,
     port: PortName,
     span: Span,
+}
+
+heap_of! {
+    Group { name, text, units, settings, connections, bindings, inputs, outputs }
+    GroupUnit { name, sources, shader, span }
+    PortName { unit, path, span }
+    Setting { port, value }
+    Connection { from, to, span }
+    Binding { unit, texture, name, span }
+    ExposedPort { name, port, span }
+}
+
+impl HeapSize for SettingValue {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            SettingValue::Typed(ty, words) => ty.heap_bytes() + words.heap_bytes(),
+            SettingValue::Json(text, _) => text.heap_bytes(),
+        }
+    }
 }
 
 impl Default for Group {

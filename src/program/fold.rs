@@ -100,6 +100,7 @@ impl Instance {
             BackendOutput { phases, ..back },
             self.program.layout.clone(),
             self.program.sources.clone(),
+            None,
             self.program.warnings.clone(),
             self.program.of_outputs,
             self.program.second_order.clone(),

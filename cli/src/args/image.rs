@@ -134,6 +134,26 @@ impl FromStr for FrameTimes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PixelPosition(pub [u64; 2]);
 
+impl PixelPosition {
+    /// Its column and row in an image of that size.
+    ///
+    /// # Errors
+    /// If it is not in the image.
+    pub fn within(self, size: ImageSize) -> Result<[usize; 2], String> {
+        let sides = [size.width(), size.height()].map(u64::from);
+        let ([x, y], [width, height]) = (self.0, sides);
+        match x < width && y < height {
+            // At most as large as the image's sides.
+            true => Ok(self.0.map(|side| side as usize)),
+            false => Err(format!(
+                "pixel {x},{y} is not in an image of {width}x{height}: its last one is {},{}",
+                width - 1,
+                height - 1
+            )),
+        }
+    }
+}
+
 impl FromStr for PixelPosition {
     type Err = String;
 
@@ -170,13 +190,13 @@ fn samples(text: &str) -> Result<u32, String> {
 /// Most threads that draw an image.
 pub const MAX_THREADS: u16 = 256;
 
-fn threads(text: &str) -> Result<u16, String> {
+pub fn threads(text: &str) -> Result<u16, String> {
     let threads = text.parse().ok();
     let threads = threads.filter(|threads| (1..=MAX_THREADS).contains(threads));
     threads.ok_or(format!("1 to {MAX_THREADS} threads can draw"))
 }
 
-fn scale(text: &str) -> Result<f32, String> {
+pub fn scale(text: &str) -> Result<f32, String> {
     let scale: Option<f32> = text.parse().ok();
     let scale = scale.filter(|scale| scale.is_finite() && *scale > 0.0);
     scale.ok_or("a scale is a number greater than 0".to_owned())

@@ -1,12 +1,14 @@
 //! The command line of `adumbra`: commands, options and their values. Doc comments of items are the
 //! help.
 
+pub mod grad;
 pub mod image;
 
 use crate::image_globals;
 use crate::report::OutputFormat;
 use crate::setting::{GlobalSetting, InputSetting};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use grad::GradArgs;
 use image::ImageArgs;
 use std::path::PathBuf;
 
@@ -43,6 +45,7 @@ impl Cli {
             Some(Command::Emit(args)) => args.json,
             Some(Command::Bench(args)) => args.json,
             Some(Command::Image(args)) => args.json,
+            Some(Command::Grad(args)) => args.json,
             Some(Command::Repl(_) | Command::Aot(_)) | None => false,
         };
         OutputFormat::of(json)
@@ -65,6 +68,8 @@ pub enum Command {
     Emit(EmitArgs),
     /// Draw a shader over a grid of pixels, into a PNG or EXR file
     Image(ImageArgs),
+    /// Differentiate a shader: the gradient of its outputs by its inputs and globals
+    Grad(GradArgs),
     /// Compile shaders ahead of time: an object file for a linker, and a C header
     Aot(AotArgs),
     /// Measure the engines on this machine

@@ -258,6 +258,11 @@ impl PixelGrid {
         }
     }
 
+    /// The globals that are the same at all pixels, to be set.
+    pub fn globals_mut(&mut self) -> &mut Globals {
+        &mut self.uniform
+    }
+
     /// Globals for [`fill_point`](PixelGrid::fill_point) to fill.
     pub fn globals(&self) -> Globals {
         self.uniform.clone()

@@ -26,17 +26,18 @@ use crate::report::{self, OutputFormat};
 use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Image, ImageFormat, PngImage, write_exr, write_png};
+use adumbra_image::{Image, ImageFormat, ImageSize, PngImage, write_exr, write_png};
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
-use grid::PixelGrid;
-use save::{image_format, save_atomically};
+pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
+pub use save::image_format;
+use save::save_atomically;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use textures::Textures;
-use view::ToneMapping;
+pub use textures::Textures;
+use view::{PngPixels, ToneMapping};
 
 /// # Errors
 /// If the file is at fault, the usage is, or a point was stopped.
@@ -332,6 +333,46 @@ fn write(
         scale: args.scale,
     };
     let colours = tone.colours(size, &drawn.pixels, &drawn.stopped);
+    save(path, kind, size, channels, &drawn.pixels, &colours)?;
+    Ok(colours.legend)
+}
+
+/// Writes numbers at pixels, black and white where they are most negative and positive. Returns the
+/// number that is white in PNG; EXR has the numbers as they are.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save_signed(
+    path: &Path,
+    size: ImageSize,
+    channels: usize,
+    pixels: Vec<[f32; 4]>,
+    scale: Option<f32>,
+) -> CliResult<Option<f32>> {
+    let kind = image_format(path)?;
+    let tone = ToneMapping {
+        view: ViewName::Ddx,
+        channels,
+        is_linear: true,
+        scale,
+    };
+    let tone = ToneMapping {
+        scale: Some(tone.scale(&pixels)),
+        ..tone
+    };
+    let colours = tone.colours(size, &pixels, &[]);
+    save(path, kind, size, channels, &pixels, &colours)?;
+    Ok(tone.scale.filter(|_| kind == ImageFormat::Png))
+}
+
+fn save(
+    path: &Path,
+    kind: ImageFormat,
+    size: ImageSize,
+    channels: usize,
+    pixels: &[[f32; 4]],
+    colours: &PngPixels,
+) -> CliResult {
     match kind {
         ImageFormat::Png => {
             let png = PngImage {
@@ -340,12 +381,11 @@ fn write(
                 has_alpha: colours.has_alpha,
                 is_srgb: colours.is_srgb,
             };
-            save_atomically(path, |file| write_png(&png, file))?;
+            save_atomically(path, |file| write_png(&png, file))
         }
         ImageFormat::Exr => {
-            let image = Image::from_pixels(size, channels, drawn.pixels.clone());
-            save_atomically(path, |file| write_exr(&image, file))?;
+            let image = Image::from_pixels(size, channels, pixels.to_vec());
+            save_atomically(path, |file| write_exr(&image, file))
         }
     }
-    Ok(colours.legend)
 }

@@ -71,6 +71,11 @@ impl Textures {
         Ok(Textures(textures))
     }
 
+    /// Whether none is read from a file.
+    pub fn are_checkerboards(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// The texel that answers a request.
     pub fn sample(&self, request: &SampleRequest) -> Texel {
         let at = [request.u, request.v];

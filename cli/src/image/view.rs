@@ -131,7 +131,7 @@ impl ToneMapping {
     }
 
     /// The derivative that is white.
-    fn scale(&self, pixels: &[[f32; 4]]) -> f32 {
+    pub fn scale(&self, pixels: &[[f32; 4]]) -> f32 {
         let is_scaled = matches!(self.view, ViewName::Ddx | ViewName::Ddy | ViewName::Width);
         if let (true, None) = (is_scaled, self.scale) {
             let numbers = pixels.iter().flat_map(|pixel| &pixel[..self.channels]);

@@ -95,7 +95,8 @@ fn checked<T>(
 /// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
-        let lowered = shader.map(|shader| lower(program, interner, shader, Slopes::Omitted));
+        let lowered =
+            shader.map(|shader| lower(program, interner, shader, LowerOptions::default()));
         lowered.transpose()
     })?;
     if let Some(module) = &module {
@@ -196,7 +197,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         return Err(checked.diagnostics);
     }
     let (id, given) = checked.entry.expect("an entry was asked for");
-    let module = lower(&checked.program, &interner, id, Slopes::Omitted)
+    let module = lower(&checked.program, &interner, id, LowerOptions::default())
         .map_err(|diagnostic| vec![diagnostic])?;
     verified(&module);
     let options = EvalOptions {

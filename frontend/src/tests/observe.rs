@@ -97,7 +97,13 @@ fn line(observation: &Observation, args: &[u32]) -> String {
 fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>) {
     let lowered = checked(text, |program, interner, shader| {
         let shader = shader.expect("a shader");
-        lower_observed(program, interner, shader, Slopes::Omitted, with_shadows)
+        lower_observed(
+            program,
+            interner,
+            shader,
+            LowerOptions::default(),
+            with_shadows,
+        )
     });
     let (lowered, _) = lowered.unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     lowered

@@ -1,6 +1,7 @@
 //! The linker: joins shaders into one shader, whose units feed each other.
 //!
-//! Assumes verified modules after lowering, and units in topological order. Guarantees a module
+//! Assumes verified modules after lowering, before or after their derivatives are written, and
+//! units in topological order. Guarantees a module
 //! with the results of calling the units' entries one by one. The bodies are inlined, so folding
 //! and demand see through them; entering a unit takes no step of the budget and no call depth,
 //! whatever passes run later. Each body is a `Block` that returns leave; folding removes

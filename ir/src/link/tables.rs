@@ -135,6 +135,16 @@ impl<'a> MergedTables<'a> {
             for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
                 ids.rewrite(&mut inst.kind);
             }
+            let custom = &mut function.custom;
+            let rules = [
+                &mut custom.forward,
+                &mut custom.backward,
+                &mut custom.substitute,
+            ];
+            let primal = function.recipe.as_mut().map(|recipe| &mut recipe.of);
+            for id in rules.into_iter().flatten().chain(primal) {
+                *id = ids.functions[id.index()];
+            }
             whole.functions.push(function);
         }
         self.ids.push(ids);

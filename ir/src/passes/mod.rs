@@ -22,6 +22,7 @@ mod dataflow;
 mod dce;
 mod demand;
 mod differentiate;
+mod entry_derivative;
 mod fold;
 mod gvn;
 mod inline;
@@ -49,6 +50,10 @@ pub use differentiate::{
     KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,
     MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS, no_forward_rule,
     shadow_in_backward,
+};
+pub use entry_derivative::{
+    EntryDerivative, EntryLosses, TangentGlobal, differentiate_entry, entry_losses,
+    tangent_globals, tangent_name, tangent_type,
 };
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_gradients::{

@@ -48,23 +48,9 @@ struct PixelTrace<'a> {
 ///
 /// # Errors
 /// If the file is at fault, or the usage is.
-pub fn trace_pixel(
-    args: &ImageArgs,
-    PixelPosition(at): PixelPosition,
-    interrupt: &Interrupt,
-) -> CliResult<bool> {
+pub fn trace_pixel(args: &ImageArgs, at: PixelPosition, interrupt: &Interrupt) -> CliResult<bool> {
     let format = OutputFormat::of(args.json);
-    let sides = [args.size.width(), args.size.height()].map(u64::from);
-    if at.iter().zip(sides).any(|(&at, side)| at >= side) {
-        let ([x, y], [width, height]) = (at, sides);
-        return Err(CliError::usage(format!(
-            "pixel {x},{y} is not in an image of {width}x{height}: its last one is {},{}",
-            width - 1,
-            height - 1
-        )));
-    }
-    // At most as large as the image's sides.
-    let at = at.map(|side| side as usize);
+    let at = at.within(args.size).map_err(CliError::usage)?;
     let mut scene = ImageSetup::new(args, false)?;
     scene.setup.engine = Engine::Reference;
     let setup = &scene.setup;
@@ -150,7 +136,7 @@ pub fn trace_pixel(
     });
     let followed = PixelTrace {
         at,
-        size: sides.map(|side| side as usize),
+        size: [args.size.width(), args.size.height()].map(|side| side as usize),
         program: &program,
         sources: &scene.sources,
         observations: &observations,

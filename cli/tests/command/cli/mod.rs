@@ -5,6 +5,7 @@ mod diagnostics;
 mod emit;
 mod eval;
 mod files;
+mod grad;
 mod run;
 mod simd;
 mod usage;

@@ -120,6 +120,7 @@ impl ModuleLowering<'_, '_> {
             mode,
             of: primal,
             activity,
+            with_results: false,
         });
         derived
     }

@@ -1,6 +1,9 @@
 //! Gradients against tangents and against differences, and the hunt for gradients that are lost.
 
-use super::{DerivedCounts, Verdict, given, held, lowered, modes_apart, named, refused, wide};
+use super::{
+    DerivedCounts, Verdict, given, held, lowered, modes_apart, named, refused, stops_gradients,
+    wide,
+};
 use crate::bundle;
 use crate::generate::GeneratedProgram;
 use crate::oracle::Disagreement;
@@ -21,11 +24,6 @@ fn says_so(no: &Diagnostics) -> bool {
         let code = d.code.to_string();
         ("E0551"..="E0569").contains(&code.as_str())
     })
-}
-
-/// Whether a program stops gradients on purpose.
-fn stops_gradients(source: &str) -> bool {
-    source.contains("no_diff") || source.contains("detach(")
 }
 
 /// Checks the gradient that a program takes.

@@ -5,6 +5,7 @@
 //! - [`shadow`]: tangents along the screen are the shadows, to the bit, on every engine.
 //! - [`second`]: second derivatives are the same in every nesting, and symmetric.
 //! - [`untaken`]: both modes agree wherever the value is finite, whatever else is not.
+//! - [`shader`]: gradients of whole shaders without marks, by globals, in all these ways.
 //! - [`engines`]: all engines agree to the bit, under limits that end anywhere.
 //!
 //! The names of outputs are what programs give. So they may be cut only around their shader.
@@ -12,6 +13,7 @@
 pub mod engines;
 pub mod gradient;
 pub mod second;
+pub mod shader;
 pub mod shadow;
 pub mod untaken;
 
@@ -159,6 +161,11 @@ fn is_too_large(no: &Diagnostics) -> bool {
     errors.all(|d| d.code.to_string() == "E0612")
 }
 
+/// Whether a program stops gradients on purpose.
+fn stops_gradients(source: &str) -> bool {
+    source.contains("no_diff") || source.contains("detach(")
+}
+
 /// A report that the checker refuses a program.
 fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
     Disagreement::new(program, None, format!("{REFUSED}\n{no}"))
@@ -249,7 +256,8 @@ fn modes_apart(
     let (backward, other) = product(module, &here.values, 'g', 'd');
     let apart = (forward - backward).abs();
     let is_apart = || {
-        let noise = rounding(module, at, here, difference) + rounding(module, at, here, of_forward);
+        let noise = product_noise(module, at, here, difference)
+            + product_noise(module, at, here, of_forward);
         apart > 16.0 * noise
     };
     (apart > relative * (size + other) + absolute && is_apart())
@@ -266,7 +274,7 @@ fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
 /// How much of what `of` says can be rounding: what it changes by when every global moves by a few
 /// units in the last place, and when every operation errs ([`Noisy`]). Infinite if errors always
 /// lead to another path.
-fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> f64 {
+fn product_noise(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> f64 {
     let value = of(&here.values);
     let mut most = 0.0;
     for sign in [-1.0, 1.0] {

@@ -1,8 +1,8 @@
 //! Second derivatives: the same in every nesting, symmetric, and the slopes of first ones.
 
 use super::{
-    DerivedCounts, Given, Verdict, given, held, is_too_large, lowered, named, product, refused,
-    rounding, wide,
+    DerivedCounts, Given, Verdict, given, held, is_too_large, lowered, named, product,
+    product_noise, refused, wide,
 };
 use crate::generate::{GeneratedProgram, Point};
 use crate::oracle::Disagreement;
@@ -103,7 +103,7 @@ pub fn check_second(
 
 /// How much rounding moves both numbers.
 fn noise(module: &Module, point: &Point, here: &Given, pair: &Pair<'_>) -> f64 {
-    rounding(module, point, here, |v| pair(v).0)
-        + rounding(module, point, here, |v| pair(v).1)
-        + rounding(module, point, here, |v| pair(v).0 - pair(v).1)
+    product_noise(module, point, here, |v| pair(v).0)
+        + product_noise(module, point, here, |v| pair(v).1)
+        + product_noise(module, point, here, |v| pair(v).0 - pair(v).1)
 }

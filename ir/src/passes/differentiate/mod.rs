@@ -378,7 +378,7 @@ impl Differentiator<'_> {
             }
             DifferentiationMode::Backward => {
                 let tape = self.tape(of);
-                reverse::backward(self, id, &primal, &recipe.activity, tape)?
+                reverse::backward(self, id, &primal, recipe, tape)?
             }
         };
         self.put(id, made)
@@ -423,6 +423,7 @@ impl Differentiator<'_> {
             mode: DifferentiationMode::Forward,
             of,
             activity: activity.clone(),
+            with_results: false,
         };
         let placeholder = forward_placeholder(self.function(of), recipe);
         let id = self.reserve(of, placeholder)?;

@@ -156,9 +156,10 @@ pub(super) fn backward(
     differentiator: &mut Differentiator<'_>,
     id: FuncId,
     primal: &Function,
-    activity: &Activity,
+    recipe: &Recipe,
     tape: TapeId,
 ) -> Result<Function, Loss> {
+    let activity = &recipe.activity;
     let name = differentiator.function(id).name.clone();
     let within = Handover::WithinFunction;
     let analysis = Analysis::new(differentiator, primal, activity, tape, within)?;
@@ -172,8 +173,10 @@ pub(super) fn backward(
     let cotangents: Vec<ValueId> = (0..count(&activity.results))
         .map(|_| builder.param(Scalar::F32, span))
         .collect();
-    builder.function_mut().results =
-        results(std::iter::repeat_n(Scalar::F32, count(&activity.params)));
+    let returned = primal.results.iter().map(|result| result.ty);
+    let returned: Vec<Scalar> = returned.filter(|_| recipe.with_results).collect();
+    let gradients = std::iter::repeat_n(Scalar::F32, count(&activity.params));
+    builder.function_mut().results = results(returned.iter().copied().chain(gradients));
 
     // Array parameters first: primal ones that have values, then cotangents.
     let params = primal.array_params().count();
@@ -206,13 +209,21 @@ pub(super) fn backward(
     let own = analysis.shape.sites(body).1;
     let falls = analysis.shape.ends(Target::Return) == [own];
     let mut sweep;
+    let primal_results: Vec<ValueId>;
     if falls {
         sweep = analysis.sweep(builder, copied, Returns::Fall);
         sweep.region(body);
+        let last = analysis.linear.function.terminator(body);
+        let last = last.args.iter().take(returned.len());
+        primal_results = last.map(|&value| sweep.copied.value(value)).collect();
     } else {
         let params: Vec<ValueId> = primal.params().iter().map(|&p| copied.value(p)).collect();
         let block = builder.open_region();
-        sweep = analysis.sweep(builder, copied, Returns::Break(block));
+        let returns = match recipe.with_results {
+            true => Returns::BreakWithResults(block),
+            false => Returns::Break(block),
+        };
+        sweep = analysis.sweep(builder, copied, returns);
         sweep.region(body);
         sweep.builder.close_region();
         sweep.copied.hide(&analysis.linear.function, body);
@@ -220,13 +231,16 @@ pub(super) fn backward(
             sweep.copied.set_value(param, new);
         }
         let kind = InstKind::Block(block);
-        let kept = sweep.builder.inst(kind, [], analysis.kept(), span);
+        let types = returned.iter().copied().chain(analysis.kept());
+        let given = sweep.builder.inst(kind, [], types, span);
+        primal_results = given.iter().take(returned.len()).collect();
+        let kept = given.iter().skip(returned.len());
         sweep.forget();
-        for (value, &id) in kept.iter().zip(&analysis.plan.outer) {
+        for (value, &id) in kept.clone().zip(&analysis.plan.outer) {
             sweep.show(id, value);
         }
         if analysis.shape.ends(Target::Return).len() > 1 {
-            sweep.exit = kept.iter().next_back();
+            sweep.exit = kept.last();
         }
     }
 
@@ -241,23 +255,44 @@ pub(super) fn backward(
     }
     transpose.adjoint_arrays = adjoints;
     let seeds = cotangents.clone();
-    let (made, strong) = finish(transpose, primal, activity, cotangents, exit, &[]);
+    let outcome = SweptBack {
+        cotangents,
+        exit,
+        results: primal_results,
+        ends: &[],
+    };
+    let (made, strong) = finish(transpose, primal, activity, outcome);
     differentiator
         .reverse
         .push(ReverseFunction { id, strong, seeds });
     Ok(made)
 }
 
-/// Reverses the body, and returns the gradients; `ends` are arrays of cotangents that the gradient
-/// of an array is added to. Also gives its strong products.
+/// What a reverse sweep begins and ends with.
+struct SweptBack<'a> {
+    /// Of the active results.
+    cotangents: Vec<ValueId>,
+    /// The site by which the primal function ended, if there are several.
+    exit: Option<ValueId>,
+    /// What is returned before the gradients.
+    results: Vec<ValueId>,
+    /// Arrays of cotangents that the gradient of an array is added to.
+    ends: &'a [(ArrayId, Option<ArrayId>)],
+}
+
+/// Reverses the body, and returns the gradients. Also gives its strong products.
 fn finish(
     mut transpose: Transpose<'_>,
     primal: &Function,
     activity: &Activity,
-    cotangents: Vec<ValueId>,
-    exit: Option<ValueId>,
-    ends: &[(ArrayId, Option<ArrayId>)],
+    outcome: SweptBack<'_>,
 ) -> (Function, Vec<StrongProduct>) {
+    let SweptBack {
+        cotangents,
+        exit,
+        results: mut returned,
+        ends,
+    } = outcome;
     let span = primal.span;
     let mut cotangents = cotangents.into_iter();
     let seeds = activity.results.iter();
@@ -276,12 +311,11 @@ fn finish(
     }
     let params = primal.params().iter().zip(&activity.params);
     let active: Vec<ValueId> = params.filter(|p| *p.1).map(|(&p, _)| p).collect();
-    let gradients: Vec<ValueId> = (active.into_iter())
-        .map(|param| transpose.adjoint_or_zero(param, span))
-        .collect();
+    let gradients = (active.into_iter()).map(|param| transpose.adjoint_or_zero(param, span));
+    returned.extend(gradients);
     transpose
         .builder
-        .terminate(InstKind::Return, gradients, span);
+        .terminate(InstKind::Return, returned, span);
     (transpose.builder.finish(), transpose.strong)
 }
 
@@ -521,5 +555,11 @@ fn reverse_sweep(
     transpose.adjoint_arrays = adjoints;
     let several = analysis.shape.ends(Target::Return).len() > 1;
     let exit = several.then(|| taken.last().copied()).flatten();
-    finish(transpose, primal, activity, cotangents, exit, &ends)
+    let outcome = SweptBack {
+        cotangents,
+        exit,
+        results: Vec::new(),
+        ends: &ends,
+    };
+    finish(transpose, primal, activity, outcome)
 }

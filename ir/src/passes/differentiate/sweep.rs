@@ -23,6 +23,8 @@ pub(super) enum Returns {
     Fall,
     /// A break out of the block of that region, with what is kept.
     Break(RegionId),
+    /// The same with the results before.
+    BreakWithResults(RegionId),
     /// A return of the results, and what is kept.
     Results,
     /// A return of the results, once what is kept is on the tape.
@@ -321,6 +323,10 @@ impl<'a> Sweep<'a> {
             Returns::Fall => {}
             Returns::Break(block) => {
                 self.builder.terminate(InstKind::Break(block), kept, span);
+            }
+            Returns::BreakWithResults(block) => {
+                args.extend(kept);
+                self.builder.terminate(InstKind::Break(block), args, span);
             }
             Returns::Results => {
                 args.extend(kept);

@@ -153,6 +153,8 @@ impl<'b, 'm> Build<'b, 'm> {
                 self.pass(element(array), inst.args[1].0, to);
             }
             InstKind::ArrayCopy { to, from } => self.pass(element(to), node(from), node(to)),
+            // With slopes, derivatives go by `sloped` ops.
+            InstKind::Sample(_, _, Slopes::Given) => {}
             InstKind::Sample(texture, ..) => {
                 let floats = inst.args.iter().copied();
                 let floats = floats.filter(|&arg| function.value(arg).ty == Scalar::F32);

@@ -208,14 +208,15 @@ fn of_primal(primal: &Function, recipe: &Recipe, context: &GradientContext) -> G
             varied[params + at] |= is_varied;
         }
     }
-    let matters = context.useful.contains(&true);
-    let outs = recipe
-        .activity
-        .results
-        .iter()
-        .chain(&recipe.activity.arrays);
-    GradientContext {
-        varied,
-        useful: outs.map(|&is_active| is_active && matters).collect(),
+    let (own, derived) = match recipe.with_results {
+        true => context.useful.split_at(primal.results.len()),
+        false => context.useful.split_at(0),
+    };
+    let matters = derived.contains(&true);
+    let outs = (recipe.activity.results.iter()).chain(&recipe.activity.arrays);
+    let mut useful: Vec<bool> = outs.map(|&is_active| is_active && matters).collect();
+    for (useful, &is_useful) in useful.iter_mut().zip(own) {
+        *useful |= is_useful;
     }
+    GradientContext { varied, useful }
 }

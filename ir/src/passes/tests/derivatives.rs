@@ -94,6 +94,7 @@ pub(super) fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId
             results,
             arrays: Vec::new(),
         },
+        with_results: false,
     });
     let id = FuncId(module.functions.len() as u32);
     module.functions.push(function);

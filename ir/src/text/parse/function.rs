@@ -253,7 +253,7 @@ impl<'a> Parser<'a> {
         Ok(member)
     }
 
-    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`.
+    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`; `backward with_results f …`.
     fn recipe(&mut self) -> Parsed<Recipe> {
         let mode = if self.accept_word("forward") {
             DifferentiationMode::Forward
@@ -262,11 +262,13 @@ impl<'a> Parser<'a> {
         } else {
             return self.expected("`forward` or `backward`");
         };
+        let with_results = self.accept_word("with_results");
         self.pend(PendingUse::Primal)?;
         Ok(Recipe {
             mode,
             of: FuncId(0),
             activity: self.activity()?,
+            with_results,
         })
     }
 

@@ -253,8 +253,12 @@ impl<'a> Printer<'a> {
                 DifferentiationMode::Forward => "forward",
                 DifferentiationMode::Backward => "backward",
             };
+            let results = match recipe.with_results {
+                true => " with_results",
+                false => "",
+            };
             let primal = self.functions.get(recipe.of.0);
-            write!(self.out, "  derive {mode} {primal}")?;
+            write!(self.out, "  derive {mode}{results} {primal}")?;
             self.activity(&recipe.activity)?;
         }
         for (what, function) in [

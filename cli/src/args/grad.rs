@@ -1,0 +1,124 @@
+//! The command line of `adumbra grad`. Doc comments of items are the help.
+
+use super::CompileArgs;
+use super::image::{PixelPosition, TextureFile};
+use crate::setting::InputSetting;
+use adumbra_image::ImageSize;
+use clap::Args;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, Args)]
+pub struct GradArgs {
+    /// Source text; `-` reads standard input
+    pub file: PathBuf,
+
+    /// The outputs that are differentiated; needed if several have floats
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub of: Vec<String>,
+
+    /// What they are differentiated by: inputs, then globals, of these names; `all` inputs, or all
+    /// `globals` that are read
+    ///
+    /// `input:x` and `global:x` say which of the two is meant.
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub wrt: Vec<ParameterName>,
+
+    /// The weight of each number of an output: `--seed c=1,0,0`; without any, 1 each, else those
+    /// that are not given are 0
+    #[arg(long = "seed", value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
+    pub seeds: Vec<InputSetting>,
+
+    /// Sum over the pixels of an image of this size, with the globals of `image` at each
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<ImageSize>,
+
+    /// That pixel of the image alone
+    #[arg(
+        long,
+        value_name = "X,Y",
+        requires = "size",
+        allow_hyphen_values = true
+    )]
+    pub at: Option<PixelPosition>,
+
+    /// Set central differences of the reference evaluator in double precision beside
+    #[arg(long)]
+    pub check: bool,
+
+    /// Write the gradient of each pixel to a .png or .exr file; of several parameters to
+    /// OUT.NAME.png each
+    #[arg(short, value_name = "OUT", requires = "size", conflicts_with = "at")]
+    pub out: Option<PathBuf>,
+
+    /// The gradient that is white in PNG; if none is given, one that 99 % of the pixels are within
+    #[arg(long, value_name = "S", value_parser = super::image::scale, requires = "out", allow_negative_numbers = true)]
+    pub scale: Option<f32>,
+
+    /// Which shader, if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub shader: Option<String>,
+
+    /// The file is a group: shaders wired to one another, described in JSON
+    #[arg(long, conflicts_with = "shader")]
+    pub group: bool,
+
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<InputSetting>,
+
+    /// Read a texture from a PNG, EXR or JPEG file; the others are a checkerboard
+    #[arg(long = "texture", value_name = "NAME=FILE")]
+    pub textures: Vec<TextureFile>,
+
+    /// How many threads evaluate; all that the processor has, if not given
+    #[arg(long, value_name = "N", value_parser = super::image::threads, allow_negative_numbers = true)]
+    pub threads: Option<u16>,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// A parameter of `--wrt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterName {
+    /// All inputs that have floats.
+    AllInputs,
+    /// All globals that have floats and are read.
+    AllGlobals,
+    Input(String),
+    Global(String),
+    /// An input, or else a global.
+    Either(String),
+}
+
+impl FromStr for ParameterName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ParameterName, String> {
+        let text = text.trim();
+        let name = |name: &str| match name.is_empty() {
+            true => Err("there is no name".to_owned()),
+            false => Ok(name.to_owned()),
+        };
+        Ok(match (text, text.split_once(':')) {
+            ("all", _) => ParameterName::AllInputs,
+            ("globals", _) => ParameterName::AllGlobals,
+            (_, Some(("input", of))) => ParameterName::Input(name(of)?),
+            (_, Some(("global", of))) => ParameterName::Global(name(of)?),
+            (_, Some((kind, _))) => {
+                return Err(format!("`{kind}:` is neither `input:` nor `global:`"));
+            }
+            (of, None) => ParameterName::Either(name(of)?),
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Central differences of the reference evaluator in f64, beside a gradient.
+
+use super::GradJob;
+use crate::checkerboard::CheckerboardHost;
+use crate::error::{CliError, CliResult};
+use crate::run::unfolded_instance;
+use adumbra::Globals;
+use adumbra::derivatives::{ParameterScalar, parameter_differences};
+use adumbra::gradient::ParameterKind;
+
+/// The most differences that are taken: points times numbers of parameters.
+pub const MAX_DIFFERENCES: usize = 1 << 16;
+
+/// The slopes by a parameter that differences see, summed over all points.
+pub struct DifferenceSlopes {
+    /// Of each float of it.
+    pub sums: Vec<f64>,
+    /// Points where some step met another path, a kink or what is not finite: there a difference
+    /// means little.
+    pub unsmooth: usize,
+}
+
+/// The slopes of Σ seed·output by each parameter.
+///
+/// # Errors
+/// If they are too many, or what is sampled is in files.
+pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
+    if !job.textures.are_checkerboards() {
+        return Err(CliError::usage(
+            "--check samples a checkerboard in double precision: it cannot read the files of textures",
+        ));
+    }
+    let parameters = job.gradient.parameters();
+    let scalars = parameters.iter().map(|p| p.value.ty.scalar_count());
+    let scalars: usize = scalars.sum();
+    let points = job.points.numbers();
+    if points.len().saturating_mul(scalars) > MAX_DIFFERENCES {
+        return Err(CliError::usage(format!(
+            "--check would take {} differences at {} points each, and {MAX_DIFFERENCES} is the limit: give a smaller `--size`, or `--at`",
+            scalars,
+            points.len()
+        )));
+    }
+    let instance = unfolded_instance(&job.args.arguments, job.program)?;
+    let weights = weights(job);
+    let mut slopes: Vec<DifferenceSlopes> = (parameters.iter())
+        .map(|parameter| DifferenceSlopes {
+            sums: vec![0.0; parameter.value.ty.scalar_count()],
+            unsmooth: 0,
+        })
+        .collect();
+    let mut host = CheckerboardHost::new(job.interrupt);
+    let mut here = Globals::new(job.program.globals());
+    job.points.for_each_point(points, |globals| {
+        // The program without the gradient has no seeds; its own globals come first.
+        let own = here.words().len();
+        here.words_mut().copy_from_slice(&globals.words()[..own]);
+        for (parameter, slopes) in parameters.iter().zip(&mut slopes) {
+            let numbers = scalars_of(job, &parameter.value.name, parameter.kind);
+            let mut is_smooth = true;
+            for (sum, by) in slopes.sums.iter_mut().zip(numbers) {
+                let found = parameter_differences(&instance, &here, by, &mut host);
+                let found = found.unwrap_or_default();
+                for (weight, (slope, smooth)) in weights.iter().zip(&found) {
+                    if *weight != 0.0 {
+                        *sum += weight * slope;
+                        is_smooth &= smooth;
+                    }
+                }
+                is_smooth &= !found.is_empty();
+            }
+            slopes.unsmooth += usize::from(!is_smooth);
+        }
+    });
+    Ok(slopes)
+}
+
+/// By scalar of the program's outputs, its seed.
+fn weights(job: &GradJob<'_>) -> Vec<f64> {
+    let mut weights = Vec::new();
+    for output in job.program.outputs() {
+        let of = job.gradient.outputs().iter().zip(job.seeds);
+        let mut of = of.filter(|(of, _)| of.name == output.name);
+        let mut seeds = of.next().map(|(_, seeds)| seeds.iter());
+        output.ty.for_each_scalar(&mut |scalar| {
+            let seed = match (scalar, &mut seeds) {
+                (adumbra::Scalar::F32, Some(seeds)) => seeds.next(),
+                _ => None,
+            };
+            weights.push(seed.map_or(0.0, |seed| f64::from(*seed)));
+        });
+    }
+    weights
+}
+
+/// The floats of a parameter, among those of all inputs or globals.
+fn scalars_of(job: &GradJob<'_>, name: &str, kind: ParameterKind) -> Vec<ParameterScalar> {
+    let (mut before, mut found) = (0, Vec::new());
+    let mut add = |known: &str, ty: &adumbra::Type| {
+        ty.for_each_scalar(&mut |scalar| {
+            if known == name && scalar == adumbra::Scalar::F32 {
+                found.push(match kind {
+                    ParameterKind::Input => ParameterScalar::Input(before),
+                    ParameterKind::Global => ParameterScalar::Global(before),
+                });
+            }
+            before += 1;
+        });
+    };
+    match kind {
+        ParameterKind::Input => {
+            for input in job.program.inputs() {
+                add(&input.name, &input.ty);
+            }
+        }
+        ParameterKind::Global => {
+            for member in job.program.globals().members() {
+                add(member.name(), member.ty());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,245 @@
+//! `adumbra grad FILE` gives the gradient of a shader's outputs: at a point, summed over the pixels
+//! of an image, or as an image.
+
+mod check;
+mod pixels;
+mod show;
+
+use crate::args::GlobalSet;
+use crate::args::grad::{GradArgs, ParameterName};
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
+use crate::files;
+use crate::global_notes::{self, UnreadGlobals};
+use crate::image::{PixelGrid, Textures, image_format};
+use crate::load::{ProgramRequest, load, report_compile_error};
+use crate::report::{self, OutputFormat};
+use crate::run::unfolded_instance;
+use crate::setting::InputSetting;
+use crate::setup::Setup;
+use adumbra::gradient::{DerivativePlace, DifferentiatedValue, Gradient, GradientRequest};
+use adumbra::{Derivatives, Instance, Program, Sources};
+use pixels::GradPoints;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// # Errors
+/// If the file is at fault, or the usage is.
+pub fn grad(args: GradArgs) -> CliResult {
+    let interrupt = Interrupt::default();
+    interrupt.listen().map_err(CliError::usage)?;
+    let format = OutputFormat::of(args.json);
+    let mut compile = args.compile.clone();
+    if args.size.is_some() {
+        // An image has its own globals at each pixel.
+        compile.globals.retain(|&set| set != GlobalSet::Image);
+    }
+    let mut setup = Setup::new(&compile)?;
+    if matches!(setup.options.derivatives, Derivatives::Quad(_)) {
+        return Err(CliError::usage(
+            "`--derivatives quad-…` takes differences between points, and a gradient is of each point alone",
+        ));
+    }
+    let grid = match args.size {
+        Some(size) => Some(PixelGrid::new(&mut setup, size, 0.0, false)?),
+        None => None,
+    };
+    let wanted = ProgramRequest {
+        file: &args.file,
+        group: args.group,
+        shader: args.shader.as_deref(),
+        derivs: false,
+        is_evaluated: true,
+        texture_slopes: true,
+        format,
+        compile: &compile,
+    };
+    let (program, sources) = load(&wanted, &setup)?;
+    if program.module().is_none() {
+        return Err(CliError::usage("bytecode has no gradient: give its source"));
+    }
+    let request = request(&args, &program)?;
+    let gradient = program
+        .gradient(&request)
+        .map_err(|diagnostics| report_compile_error(diagnostics, None, format))?;
+    let seeds = seeds(&args.seeds, gradient.outputs())?;
+    let mut read: Vec<PathBuf> = sources
+        .iter()
+        .map(|(_, file)| PathBuf::from(file.name()))
+        .collect();
+    let textures = Textures::load(&program, &sources, &args.textures, format, &mut read)?;
+    let outputs = images_of(&args, &gradient)?;
+    files::check_no_overwrite(
+        outputs.iter().map(|(path, _)| path.as_path()),
+        read.iter().map(PathBuf::as_path),
+    )?;
+    report::diagnostics_to_stderr(program.warnings(), &sources, format);
+    report::diagnostics_to_stderr(gradient.ends(), &sources, format);
+    if args.size.is_none() {
+        let slips = UnreadGlobals::Misspelt;
+        global_notes::note_unread_and_unset(&compile, &program, slips, format);
+    } else {
+        global_notes::note_inputs(&compile, &program, format);
+    }
+
+    let instance = unfolded_instance(&args.arguments, gradient.program())?;
+    let points = match (grid, args.at) {
+        (Some(grid), at) => GradPoints::of_image(grid, at, &setup, gradient.program())?,
+        (None, _) => {
+            let globals = setup.adopt_globals(&setup.globals, gradient.program())?;
+            GradPoints::One(globals)
+        }
+    };
+    let job = GradJob {
+        args: &args,
+        setup: &setup,
+        program: &program,
+        gradient: &gradient,
+        instance: &instance,
+        points: points.with_seeds(&gradient, &seeds),
+        seeds: &seeds,
+        textures: &textures,
+        interrupt: &interrupt,
+        sources: &sources,
+    };
+    let sums = job.sums()?;
+    let differences = match args.check {
+        true => Some(check::differences(&job)?),
+        false => None,
+    };
+    for (path, parameter) in &outputs {
+        job.write_image(path, *parameter)?;
+    }
+    show::print(&job, &sums, differences.as_deref())?;
+    match sums.report.stopped {
+        0 => Ok(()),
+        _ => Err(CliError::Reported),
+    }
+}
+
+/// A gradient that is asked for, with all that it is evaluated by.
+struct GradJob<'a> {
+    args: &'a GradArgs,
+    setup: &'a Setup,
+    /// The program without the gradient.
+    program: &'a Arc<Program>,
+    gradient: &'a Gradient,
+    /// The gradient's program with its inputs set.
+    instance: &'a Instance,
+    points: GradPoints,
+    /// By output, the seed of each of its floats.
+    seeds: &'a [Vec<f32>],
+    textures: &'a Textures,
+    interrupt: &'a Interrupt,
+    sources: &'a Sources,
+}
+
+/// What the command line asks of a program.
+fn request(args: &GradArgs, program: &Program) -> CliResult<GradientRequest> {
+    let mut request = GradientRequest::new();
+    for name in &args.of {
+        request = request.of(name.as_str());
+    }
+    let with_floats = || {
+        let outputs = program.outputs().iter();
+        outputs.filter(|output| crate::show::has_floats(&output.ty))
+    };
+    if args.of.is_empty() && with_floats().count() > 1 {
+        let names: Vec<String> = with_floats()
+            .map(|output| format!("`{}`", output.name))
+            .collect();
+        return Err(CliError::usage(format!(
+            "several outputs have floats: say by `--of` which of {} is differentiated",
+            names.join(", ")
+        )));
+    }
+    let is_input = |name: &str| program.inputs().iter().any(|input| input.name == name);
+    let is_global = |name: &str| program.globals().member(name).is_some();
+    for name in &args.wrt {
+        request = match name {
+            ParameterName::AllInputs => request.by_inputs(),
+            ParameterName::AllGlobals => request.by_globals(),
+            ParameterName::Input(name) => request.by_input(name.as_str()),
+            ParameterName::Either(name) if !is_input(name) && is_global(name) => {
+                request.by_global(name.as_str())
+            }
+            ParameterName::Either(name) => request.by_input(name.as_str()),
+            ParameterName::Global(name) => request.by_global(name.as_str()),
+        };
+    }
+    Ok(request)
+}
+
+/// By output, the seed of each of its floats.
+fn seeds(given: &[InputSetting], outputs: &[DifferentiatedValue]) -> CliResult<Vec<Vec<f32>>> {
+    for (index, seed) in given.iter().enumerate() {
+        let name = &seed.name;
+        if given[..index].iter().any(|other| other.name == *name) {
+            return Err(CliError::usage(format!(
+                "the seed of `{name}` is given twice"
+            )));
+        }
+        if outputs.iter().all(|output| output.name != *name) {
+            return Err(CliError::usage(format!(
+                "--seed {name}: it is no output of `--of`"
+            )));
+        }
+    }
+    let seed = |output: &DifferentiatedValue| {
+        let Some(seed) = given.iter().find(|seed| seed.name == output.name) else {
+            let without = if given.is_empty() { 1.0 } else { 0.0 };
+            return Ok(vec![without; output.ty.scalar_count()]);
+        };
+        let words = seed.words(&output.ty);
+        let words = words.map_err(|no| CliError::usage(format!("--seed {}: {no}", output.name)))?;
+        Ok(words.into_iter().map(f32::from_bits).collect())
+    };
+    outputs.iter().map(seed).collect()
+}
+
+/// The images that are written, each with the number of its parameter.
+fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, usize)>> {
+    let Some(out) = &args.out else {
+        return Ok(Vec::new());
+    };
+    image_format(out)?;
+    let parameters = gradient.parameters();
+    for parameter in parameters {
+        let count = parameter.value.ty.scalar_count();
+        if count > 4 {
+            return Err(CliError::usage(format!(
+                "the gradient by `{}` has {count} numbers at each pixel, more than the 4 of an image",
+                parameter.value.name
+            )));
+        }
+    }
+    if parameters.len() == 1 {
+        return Ok(vec![(out.clone(), 0)]);
+    }
+    let names = parameters.iter().map(|parameter| {
+        let ending = out.extension().unwrap_or_default().to_string_lossy();
+        out.with_extension(format!("{}.{ending}", parameter.value.name))
+    });
+    Ok(names.zip(0..).collect())
+}
+
+/// The globals that have the seed of an output, each with the number of its first float.
+fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usize, usize)> {
+    let DerivativePlace::Globals(globals) = &output.place else {
+        panic!("the mode is backward");
+    };
+    let mut first = 0;
+    globals.iter().map(move |(name, ty)| {
+        let (start, count) = (first, ty.scalar_count());
+        first += count;
+        (name.as_str(), start, count)
+    })
+}
+
+/// The output of the program that has the gradient by a parameter.
+fn gradient_output(of: &DifferentiatedValue) -> &str {
+    match &of.place {
+        DerivativePlace::Output(name) => name,
+        DerivativePlace::Globals(_) => panic!("the mode is backward"),
+    }
+}

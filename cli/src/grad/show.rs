@@ -1,0 +1,331 @@
+//! Prints a gradient: a table for people, one object for programs; and images.
+
+use super::check::DifferenceSlopes;
+use super::pixels::GradSums;
+use super::{GradJob, GradPoints, gradient_output};
+use crate::error::CliResult;
+use crate::image::save_signed;
+use crate::report::{self, JsonFault, OutputFormat};
+use crate::show::table;
+use adumbra::batch::PointFault;
+use adumbra::diagnostics::fault_diagnostic;
+use adumbra::value::HumanFloat;
+use adumbra::{Diagnostic, Type};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Prints outputs and gradient.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn print(job: &GradJob<'_>, sums: &GradSums, slopes: Option<&[DifferenceSlopes]>) -> CliResult {
+    match job.args.json {
+        true => print_json(job, sums, slopes),
+        false => print_text(job, sums, slopes),
+    }
+}
+
+/// The totals of an output of the program.
+fn total(sums: &GradSums, name: &str) -> Vec<f64> {
+    sums.sums.total(name).expect("it is summed")
+}
+
+/// The sum of seed times output, of each output.
+fn weighted(job: &GradJob<'_>, sums: &GradSums) -> Vec<f64> {
+    let outputs = job.gradient.outputs().iter().zip(job.seeds);
+    let dot = |(name, seeds): (&str, &Vec<f32>)| {
+        let terms = total(sums, name).into_iter().zip(seeds);
+        terms.map(|(total, seed)| total * f64::from(*seed)).sum()
+    };
+    outputs
+        .map(|(output, seeds)| dot((output.name.as_str(), seeds)))
+        .collect()
+}
+
+fn print_text(
+    job: &GradJob<'_>,
+    sums: &GradSums,
+    slopes: Option<&[DifferenceSlopes]>,
+) -> CliResult {
+    let shown = |numbers: &[f64]| {
+        let texts: Vec<String> = (numbers.iter())
+            .map(|number| HumanFloat(*number as f32).to_string())
+            .collect();
+        match texts.as_slice() {
+            [one] => one.clone(),
+            many => format!("({})", many.join(", ")),
+        }
+    };
+    let mut out = String::new();
+    if sums.points != 1 {
+        out += &format!("sums over {} points\n\n", sums.points);
+    }
+    let mut lines = vec![vec!["output".to_owned(), "seed · value".to_owned()]];
+    for (output, sum) in job.gradient.outputs().iter().zip(weighted(job, sums)) {
+        lines.push(vec![output.name.clone(), shown(&[sum])]);
+    }
+    out += &table(&lines);
+    let mut lines = vec![vec!["by".to_owned(), "gradient".to_owned()]];
+    if slopes.is_some() {
+        lines[0].push("difference".to_owned());
+    }
+    for (at, parameter) in job.gradient.parameters().iter().enumerate() {
+        let found = total(sums, gradient_output(&parameter.value));
+        let mut cells = vec![parameter.value.name.clone(), shown(&found)];
+        if let Some(slopes) = slopes {
+            let mut text = shown(&slopes[at].sums);
+            if slopes[at].unsmooth > 0 {
+                text += &match sums.points {
+                    1 => ", across a kink or another path".to_owned(),
+                    _ => format!(
+                        ", across a kink or another path at {} points",
+                        slopes[at].unsmooth
+                    ),
+                };
+            }
+            cells.push(text);
+        } else if parameter.is_zero {
+            cells.push("0 everywhere: nothing that has a derivative leads from it".to_owned());
+        }
+        lines.push(cells);
+    }
+    out.push('\n');
+    out += &table(&lines);
+    io::stdout().write_all(out.as_bytes())?;
+    report_faults(job, sums);
+    Ok(())
+}
+
+/// Reports points that are at fault, and sums that lack something.
+fn report_faults(job: &GradJob<'_>, sums: &GradSums) {
+    let place = |point: u64| match &job.points {
+        GradPoints::One(_) => String::new(),
+        GradPoints::Image(grid, _) => {
+            let width = u64::from(grid.size().width());
+            format!(", first at pixel {},{}", point % width, point / width)
+        }
+    };
+    if let Some((point, fault)) = sums.report.first_fault {
+        let first = fault_diagnostic(fault);
+        report::diagnostics_to_stderr(&[first], job.sources, OutputFormat::Text);
+        let count = |count: usize, done: &str| match (sums.points, count) {
+            (1, _) => format!("the point {done}"),
+            (all, count) => format!("{count} of {all} points: {done}"),
+        };
+        let what = match sums.report.stopped {
+            0 => count(sums.report.faulty, "has faults"),
+            stopped => count(stopped, "was stopped, and counts as 0"),
+        };
+        report::message(&format!("{what}{}", place(point as u64)));
+    }
+    let faults = sums.sums.faults();
+    let name = |plane: usize| sums.sums.output_of(plane).map_or("", |(name, _)| name);
+    if let Some(found) = faults.not_finite {
+        report::message(&format!(
+            "not finite: {} numbers, first in `{}`{}",
+            found.count,
+            name(found.plane),
+            place(found.point)
+        ));
+    }
+    if let Some(found) = faults.vanished {
+        report::message(&format!(
+            "too small beside others to change the sum: {} numbers, first in `{}`{}",
+            found.count,
+            name(found.plane),
+            place(found.point)
+        ));
+    }
+}
+
+/// What ends a gradient, for programs.
+#[derive(Serialize)]
+struct JsonEnd<'a> {
+    code: String,
+    /// The text where it ends.
+    name: &'a str,
+    line: u32,
+}
+
+impl<'a> JsonEnd<'a> {
+    fn new(job: &GradJob<'a>, end: &Diagnostic) -> JsonEnd<'a> {
+        let file = job.sources.get(end.span.file);
+        let span = end.span.start as usize..end.span.end as usize;
+        JsonEnd {
+            code: end.code.to_string(),
+            name: file.map_or("", |file| file.text().get(span).unwrap_or_default()),
+            line: file.map_or(0, |file| file.line_column(end.span.start).line),
+        }
+    }
+}
+
+/// A gradient, for programs.
+#[derive(Serialize)]
+struct JsonGradient<'a> {
+    outputs: JsonMap,
+    gradient: JsonMap,
+    zero: Vec<&'a str>,
+    points: usize,
+    ends: Vec<JsonEnd<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<JsonMap>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    per_point: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<JsonFaults>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_finite: Option<JsonPoints>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vanished: Option<JsonPoints>,
+}
+
+/// Values by name, in their order.
+struct JsonMap(Vec<(String, Value)>);
+
+impl Serialize for JsonMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// Points with faults: how many, how many of them were stopped, the first one, and its fault.
+#[derive(Serialize)]
+struct JsonFaults {
+    points: usize,
+    stopped: usize,
+    first: usize,
+    fault: Vec<JsonFault>,
+}
+
+/// Numbers that spoil a sum: how many, and the first one's point.
+#[derive(Serialize)]
+struct JsonPoints {
+    count: u64,
+    first: u64,
+}
+
+fn print_json(
+    job: &GradJob<'_>,
+    sums: &GradSums,
+    slopes: Option<&[DifferenceSlopes]>,
+) -> CliResult {
+    // One point has numbers of f32, and sums those of f64.
+    let number = |number: f64| match sums.points {
+        1 => shortest(number as f32),
+        _ => json_number(number),
+    };
+    let outputs = job.gradient.outputs().iter().zip(weighted(job, sums));
+    let outputs = outputs.map(|(output, sum)| (output.name.clone(), number(sum)));
+    let parameters = job.gradient.parameters();
+    let gradient = parameters.iter().map(|parameter| {
+        let found = total(sums, gradient_output(&parameter.value));
+        let mut numbers = found.into_iter().map(number);
+        let shaped = shaped(&parameter.value.ty, &mut numbers);
+        (parameter.value.name.clone(), shaped)
+    });
+    let differences = slopes.map(|slopes| {
+        let all = parameters.iter().zip(slopes).map(|(parameter, slopes)| {
+            let mut numbers = slopes.sums.iter().map(|&slope| json_number(slope));
+            let shaped = shaped(&parameter.value.ty, &mut numbers);
+            (parameter.value.name.clone(), shaped)
+        });
+        JsonMap(all.collect())
+    });
+    let zero = parameters.iter().filter(|parameter| parameter.is_zero);
+    let faults = sums.report.first_fault.map(|(first, fault)| JsonFaults {
+        points: sums.report.faulty,
+        stopped: sums.report.stopped,
+        first,
+        fault: JsonFault::all(&[fault_diagnostic(fault)], job.sources),
+    });
+    let counted = |found: Option<PointFault>| {
+        found.map(|found| JsonPoints {
+            count: found.count,
+            first: found.point,
+        })
+    };
+    let spoilt = sums.sums.faults();
+    let all = JsonGradient {
+        outputs: JsonMap(outputs.collect()),
+        gradient: JsonMap(gradient.collect()),
+        zero: zero
+            .map(|parameter| parameter.value.name.as_str())
+            .collect(),
+        points: sums.points,
+        ends: (job.gradient.ends().iter())
+            .map(|end| JsonEnd::new(job, end))
+            .collect(),
+        differences,
+        per_point: job.args.out.is_some(),
+        faults,
+        not_finite: counted(spoilt.not_finite),
+        vanished: counted(spoilt.vanished),
+    };
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer(&mut stdout, &all).map_err(io::Error::from)?;
+    writeln!(stdout)?;
+    Ok(())
+}
+
+/// A number of f32, as the shortest decimal that reads back to it.
+fn shortest(number: f32) -> Value {
+    match number.is_finite() {
+        true => number
+            .to_string()
+            .parse()
+            .map_or(Value::Null, |number: f64| Value::from(number)),
+        false => json_number(number.into()),
+    }
+}
+
+/// A number of JSON; what is not finite as text.
+fn json_number(number: f64) -> Value {
+    match number {
+        number if number.is_nan() => Value::from("nan"),
+        f64::INFINITY => Value::from("inf"),
+        f64::NEG_INFINITY => Value::from("-inf"),
+        number => Value::from(number),
+    }
+}
+
+/// The numbers of a value by its type: one, an array, or an array of rows.
+fn shaped(ty: &Type, numbers: &mut dyn Iterator<Item = Value>) -> Value {
+    let mut several = |n: usize| Value::Array(numbers.take(n).collect());
+    match ty {
+        Type::Scalar(_) => numbers.next().unwrap_or(Value::Null),
+        Type::Vector(n) => several(usize::from(*n)),
+        Type::Matrix(n) => Value::Array((0..*n).map(|_| several(usize::from(*n))).collect()),
+        Type::Array(element, n) => {
+            Value::Array((0..*n).map(|_| shaped(element, numbers)).collect())
+        }
+        Type::Struct(of) => {
+            let members = of.members.iter();
+            let members = members.map(|(name, ty)| (name.clone(), shaped(ty, numbers)));
+            Value::Object(members.collect())
+        }
+    }
+}
+
+impl GradJob<'_> {
+    /// Writes the gradient by a parameter at each pixel.
+    ///
+    /// # Errors
+    /// If it cannot be written, or Ctrl-C was pressed.
+    pub fn write_image(&self, path: &Path, parameter: usize) -> CliResult {
+        let GradPoints::Image(grid, _) = &self.points else {
+            return Ok(());
+        };
+        let value = &self.gradient.parameters()[parameter].value;
+        let pixels = self.pixels(parameter)?;
+        let channels = value.ty.scalar_count();
+        let scale = save_signed(path, grid.size(), channels, pixels, self.args.scale)?;
+        if let (false, Some(scale)) = (self.args.json, scale) {
+            let (name, scale) = (&value.name, HumanFloat(scale));
+            let legend = format!("by {name}: black -{scale}, grey 0, white {scale}\n");
+            io::stdout().write_all(legend.as_bytes())?;
+        }
+        Ok(())
+    }
+}

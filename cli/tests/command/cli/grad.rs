@@ -1,0 +1,240 @@
+//! `grad`: gradients of shaders at a point, summed, as images; what is refused.
+
+use super::{close, json_of};
+use crate::command::{adumbra, adumbra_with_input};
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+const DISC: &str = "
+    float2 centred(float2 p, float2 centre) { return p - centre; }
+    shader disc(float radius = 0.3, float2 centre = float2(0.5, 0.4), color tint = color(1, 0.5, 0.2),
+                int n = 3, out color c, out float luma, out int m)
+    {
+        float2 d = centred(global_value<uv>, centre);
+        c = tint * smoothstep(radius + 0.05, radius - 0.05, length(d));
+        luma = dot(c, color(0.2, 0.7, 0.1)); m = n;
+    }";
+
+fn grad(source: &str, args: &[&str]) -> crate::command::CommandOutput {
+    let args = [&["grad", "-"], args].concat();
+    adumbra_with_input(args, source)
+}
+
+fn json_grad(args: &[&str]) -> Value {
+    let ran = grad(DISC, &[args, &["--json"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    json_of(&ran)
+}
+
+#[test]
+fn gradient_at_a_point_is_that_of_differences() {
+    let point = ["--globals", "picture", "-g", "uv=0.78,0.35", "--check"];
+    let found = json_grad(&[&point[..], &["--of", "luma", "--wrt", "all,globals"]].concat());
+    assert_eq!(found["points"], json!(1));
+    assert_eq!(found["zero"], json!([]));
+    assert!(found.get("ends").is_some() && found.get("per_point").is_none());
+    let names: Vec<&String> = found["gradient"].as_object().unwrap().keys().collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for name in ["radius", "centre", "tint", "uv"] {
+        let numbers = |value: &Value| match value {
+            Value::Array(all) => all.clone(),
+            one => vec![one.clone()],
+        };
+        let [gradient, differences] =
+            ["gradient", "differences"].map(|of| numbers(&found[of][name]));
+        for (gradient, difference) in gradient.iter().zip(&differences) {
+            let difference = difference.as_f64().unwrap();
+            let error = (gradient.as_f64().unwrap() - difference).abs();
+            assert!(error < 1e-5 * (1.0 + difference.abs()), "{name}: {found}");
+        }
+    }
+}
+
+#[test]
+fn seeds_weigh_numbers_of_outputs() {
+    let point = ["--globals", "picture", "--wrt", "tint"];
+    let with = |args: &[&str]| json_grad(&[&point[..], args].concat());
+    let all = with(&["--of", "c,luma"]);
+    assert_eq!(all["outputs"], json!({ "c": 1.7, "luma": 0.57 }));
+    assert!(close(&all["gradient"]["tint"][1], 1.7));
+    // In whatever order they are named.
+    let red = with(&["--of", "luma,c", "--seed", "c=1,0,0"]);
+    assert_eq!(red["outputs"], json!({ "c": 1.0, "luma": 0.0 }));
+    assert_eq!(red["gradient"]["tint"], json!([1.0, 0.0, 0.0]));
+    let both = with(&["--of", "luma,c", "--seed", "c=1,0,0", "--seed", "luma=-2"]);
+    assert!(close(&both["gradient"]["tint"][1], -1.4));
+}
+
+#[test]
+fn sums_over_images_are_those_of_pixels() {
+    let image = ["--of", "luma", "--size", "9x7", "--wrt", "radius,uv"];
+    let with = |args: &[&str]| json_grad(&[&image[..], args].concat());
+    let whole = with(&[]);
+    assert_eq!(whole["points"], json!(63));
+    let mut sums = [0.0; 2];
+    for (x, y) in (0..9).flat_map(|x| (0..7).map(move |y| (x, y))) {
+        let pixel = with(&["--at", &format!("{x},{y}")]);
+        sums[0] += pixel["gradient"]["radius"].as_f64().unwrap();
+        sums[1] += pixel["gradient"]["uv"][1].as_f64().unwrap();
+    }
+    let total = [&whole["gradient"]["radius"], &whole["gradient"]["uv"][1]];
+    for (sum, total) in sums.into_iter().zip(total) {
+        assert!(
+            (sum - total.as_f64().unwrap()).abs() < 1e-5,
+            "{sum} {total}"
+        );
+    }
+    for engine in ["reference", "point", "batch", "native"] {
+        for threads in ["1", "3"] {
+            let again = grad(
+                DISC,
+                &[
+                    &image[..],
+                    &["--json", "--engine", engine, "--threads", threads],
+                ]
+                .concat(),
+            );
+            // A machine may lack an engine.
+            if again.code == 0 {
+                assert_eq!(json_of(&again), whole, "{engine} {threads}");
+            }
+        }
+    }
+}
+
+#[test]
+fn images_of_gradients_are_written() {
+    let folder = tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let out = file("g.png");
+    let out = out.to_str().unwrap();
+    let image = ["--of", "luma", "--size", "16x16", "-o", out];
+    let ran = grad(DISC, &[&image[..], &["--wrt", "centre,uv"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("by centre: black -"), "{ran:?}");
+    assert!(file("g.centre.png").exists() && file("g.uv.png").exists());
+    assert!(!file("g.png").exists());
+    let ran = grad(DISC, &[&image[..], &["--wrt", "radius", "--json"]].concat());
+    assert_eq!(json_of(&ran)["per_point"], json!(true));
+    assert!(file("g.png").exists());
+    let wide = "shader s(float w[5], out float o) { o = w[0] * w[4]; }";
+    let ran = grad(wide, &["--size", "4x4", "-o", out]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("5 numbers at each pixel"), "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (args, code, text) in [
+        (
+            &["--globals", "picture"][..],
+            2,
+            "say by `--of` which of `c`, `luma`",
+        ),
+        (
+            &["--globals", "picture", "--of", "lumma"],
+            1,
+            "did you mean `luma`?",
+        ),
+        (
+            &["--globals", "picture", "--of", "m"],
+            1,
+            "no float and so no gradient",
+        ),
+        (
+            &["--globals", "picture", "--of", "luma", "--wrt", "n"],
+            1,
+            "no float and so no gradient",
+        ),
+        (
+            &["--globals", "picture", "--of", "luma", "--wrt", "input:uv"],
+            1,
+            "there is no input `uv`",
+        ),
+        (
+            &["--globals", "picture", "--of", "luma", "--wrt", "buffer:w"],
+            2,
+            "neither `input:` nor `global:`",
+        ),
+        (
+            &["--globals", "picture", "--of", "luma", "--seed", "c=1,0,0"],
+            2,
+            "it is no output of `--of`",
+        ),
+        (
+            &["--globals", "picture", "--of", "luma", "--seed", "luma=1,2"],
+            2,
+            "wants 1 number",
+        ),
+        (
+            &["--of", "luma", "--size", "4x4", "--at", "4,0"],
+            2,
+            "not in an image of 4x4",
+        ),
+        (
+            &[
+                "--of",
+                "luma",
+                "--size",
+                "4x4",
+                "--derivatives",
+                "quad-fine",
+            ],
+            2,
+            "differences between points",
+        ),
+        (
+            &["--of", "luma", "--size", "4x4", "-o", "x.txt"],
+            2,
+            "neither in .png nor in .exr",
+        ),
+        (
+            &["--of", "luma", "--size", "4096x4096", "--check"],
+            2,
+            "is the limit",
+        ),
+        (&["--of", "luma"], 1, "the host has no global `uv`"),
+    ] {
+        let ran = grad(DISC, args);
+        assert_eq!(ran.code, code, "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(text), "{args:?}: {ran:?}");
+    }
+    let screen = "shader s(float a = 1, out float o) { o = ddx(a * global_value<uv>.x); }";
+    let ran = grad(screen, &["--globals", "picture"]);
+    assert!(ran.code == 1 && ran.stderr.contains("E0564"), "{ran:?}");
+}
+
+#[test]
+fn stopped_points_are_reported() {
+    let source = "shader s(float a = 3, out float o) { o = a; while (global_value<uv>.x > 0.5) { o += 1; } }";
+    let ran = grad(source, &["--size", "8x8", "--steps", "1000", "--json"]);
+    assert_eq!(ran.code, 1);
+    let found = json_of(&ran);
+    assert_eq!(found["faults"]["stopped"], json!(32));
+    assert_eq!(found["faults"]["first"], json!(4));
+    assert_eq!(found["gradient"]["a"], json!(32.0));
+    let ran = grad(source, &["--size", "8x8", "--steps", "1000"]);
+    assert!(
+        ran.stderr.contains("32 of 64 points: was stopped"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("first at pixel 4,0"), "{ran:?}");
+}
+
+#[test]
+fn sums_that_lack_something_are_reported() {
+    let source = "shader s(float a = 1, out float o) { float2 p = global_value<pixel>;
+        o = p.x < 1 ? a * sqrt(-p.x) : p.x < 2 ? a * 1e20 : a; }";
+    let ran = grad(source, &["--size", "4x4", "--json"]);
+    let found = json_of(&ran);
+    assert_eq!(found["gradient"]["a"], json!("nan"));
+    assert_eq!(found["not_finite"]["first"], json!(0));
+    let ran = grad(source, &["--size", "4x4"]);
+    assert!(ran.stderr.contains("not finite"), "{ran:?}");
+    let source = source.replace("sqrt(-p.x)", "0");
+    let ran = grad(&source, &["--size", "4x4", "--json"]);
+    let found = json_of(&ran);
+    assert!(found["vanished"]["count"].as_u64().unwrap() > 0, "{found}");
+    let none = adumbra(["grad", "nosuch.adu"]);
+    assert_eq!(none.code, 2);
+}

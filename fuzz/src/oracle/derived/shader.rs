@@ -1,0 +1,280 @@
+//! Gradients of whole shaders, whose functions have no marks: against tangents, differences and
+//! each other's engines.
+
+use super::{
+    DerivedCounts, Verdict, given, held, is_too_large, product_noise, refused, stops_gradients,
+    wide,
+};
+use crate::bundle;
+use crate::choices::next;
+use crate::generate::{GeneratedProgram, GlobalBits, Point};
+use crate::oracle::Disagreement;
+use crate::oracle::batch::{TestBatch, TierChoice, batch_engines, observe_together};
+use crate::oracle::chain::{compiler, observe_within};
+use crate::oracle::modes::MODES;
+use crate::oracle::observation::ComparisonExtent;
+use crate::oracle::reference::limits;
+use adumbra::evaluator::Engine;
+use adumbra::gradient::{Gradient, GradientRequest};
+use adumbra::{Diagnostics, Program};
+use adumbra_ir::{Module, Scalar, Type};
+use std::sync::Arc;
+
+/// Points that a program is looked at in f64.
+const POINTS: u64 = 2;
+
+/// The most points that engines are compared at.
+const MAX_POINTS: u64 = 20;
+
+/// A difference between modes that terms which cancel within a shader leave.
+const ABSOLUTE: f64 = 1e-12;
+
+/// Why a generated shader may have no gradient: it reads derivatives along the screen, it becomes
+/// too large, or nothing of it is differentiable.
+fn may_have_none(no: &Diagnostics) -> bool {
+    let mut errors = no.diagnostics.iter().filter(|found| found.is_error());
+    is_too_large(no) || errors.all(|found| matches!(&*found.code.to_string(), "E0564" | "E0570"))
+}
+
+/// A module, with the places of what it differentiates by or of.
+struct Derivative<'m> {
+    module: &'m Module,
+    /// The number of scalars of the outputs before the derivatives.
+    outputs: usize,
+    /// The number of the seeds, which are globals.
+    seeds: usize,
+}
+
+impl<'m> Derivative<'m> {
+    fn new(plain: &Program, gradient: &'m Gradient) -> Derivative<'m> {
+        let module = gradient.program().module().expect("it was compiled");
+        let count = |types: &mut dyn Iterator<Item = &Type>| types.map(Type::scalar_count).sum();
+        let globals = plain.globals().members();
+        let globals: usize = count(&mut globals.iter().map(|member| member.ty()));
+        let all: usize = count(&mut module.globals.iter().map(|global| &global.ty));
+        Derivative {
+            module,
+            outputs: count(&mut plain.outputs().iter().map(|output| &output.ty)),
+            seeds: all - globals,
+        }
+    }
+
+    /// A point of the plain program with these seeds.
+    fn at(&self, point: &Point, seeds: &[f32]) -> Point {
+        let mut point = point.clone();
+        let mut seeds = seeds.iter();
+        for global in &self.module.globals[point.len()..] {
+            let count = global.ty.scalar_count();
+            let value = seeds.by_ref().take(count);
+            point.push(GlobalBits {
+                value: value.map(|seed| seed.to_bits()).collect(),
+                ddx: vec![0; count],
+                ddy: vec![0; count],
+            });
+        }
+        point
+    }
+}
+
+/// Numbers between −1 and 1.
+fn drawn(lot: &mut u64, count: usize) -> Vec<f32> {
+    let mut one = || (next(lot) >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    (0..count).map(|_| one()).collect()
+}
+
+/// The places of the floats among the scalars of some types.
+fn floats<'t>(types: impl Iterator<Item = &'t Type>) -> Vec<usize> {
+    let (mut floats, mut at) = (Vec::new(), 0);
+    for ty in types {
+        ty.for_each_scalar(&mut |scalar| {
+            if scalar == Scalar::F32 {
+                floats.push(at);
+            }
+            at += 1;
+        });
+    }
+    floats
+}
+
+/// Checks the gradient of a shader by the globals that it reads.
+///
+/// # Errors
+/// The disagreement.
+pub fn check_shader(
+    program: &GeneratedProgram,
+    at: TierChoice,
+    counts: &mut DerivedCounts,
+) -> Result<(), Disagreement> {
+    counts.programs += 1;
+    let sources = bundle::sources(&program.source);
+    let plain = sources.and_then(|sources| compiler(&MODES[0]).compile(&sources));
+    let plain = plain.map_err(|no| refused(program, &no))?;
+    let request = GradientRequest::new().by_globals();
+    let both = plain.gradient(&request).and_then(|backward| {
+        let forward = plain.gradient(&request.forward())?;
+        Ok((backward, forward))
+    });
+    let (backward, forward) = match both {
+        Ok(both) => both,
+        Err(no) if may_have_none(&no) => {
+            counts.refused += 1;
+            return Ok(());
+        }
+        Err(no) => return Err(refused(program, &no)),
+    };
+    let mut lot = program.seed;
+    for number in 0..POINTS {
+        check_point(
+            program,
+            &plain,
+            [&backward, &forward],
+            number,
+            &mut lot,
+            counts,
+        )?;
+    }
+    check_engines(program, &plain, &backward, at, &mut lot, counts)
+}
+
+/// Both modes against each other, and the gradient against differences, at one point.
+fn check_point(
+    program: &GeneratedProgram,
+    plain: &Program,
+    [backward, forward]: [&Gradient; 2],
+    number: u64,
+    lot: &mut u64,
+    counts: &mut DerivedCounts,
+) -> Result<(), Disagreement> {
+    let report = |what: String| Disagreement::new(program, Some(number), what);
+    counts.points += 1;
+    let (back, ahead) = (
+        Derivative::new(plain, backward),
+        Derivative::new(plain, forward),
+    );
+    let (weights, tangents) = (drawn(lot, back.seeds), drawn(lot, ahead.seeds));
+    let point = program.point(number);
+    let (at, beside) = (back.at(&point, &weights), ahead.at(&point, &tangents));
+    let here = given(back.module, &wide(back.module, &at));
+    let there = given(ahead.module, &wide(ahead.module, &beside));
+    if !here.is_tame || !there.is_tame {
+        counts.skipped += 1;
+        return Ok(());
+    }
+    let values = floats(plain.outputs().iter().map(|output| &output.ty));
+    let sum = |numbers: &mut dyn Iterator<Item = f64>| {
+        numbers.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
+    };
+    let products = |derivatives: &[f64], by: &[f32]| {
+        let terms = derivatives.iter().zip(by);
+        sum(&mut terms.map(|(derivative, by)| derivative * f64::from(*by)))
+    };
+    let pulled = |values: &[f64]| products(&values[back.outputs..], &tangents);
+    let pushed = |values: &[f64]| products(&values[ahead.outputs..], &weights);
+    counts.products += 1;
+    let ((one, size), (other, more)) = (pulled(&here.values), pushed(&there.values));
+    if (one - other).abs() > 1e-12 * (size + more) + ABSOLUTE {
+        let noise = product_noise(back.module, &at, &here, |values| pulled(values).0)
+            + product_noise(ahead.module, &beside, &there, |values| pushed(values).0);
+        if (one - other).abs() > 16.0 * noise {
+            return Err(report(format!(
+                "products: {other:e} forward, {one:e} backward"
+            )));
+        }
+    }
+
+    let weighted = |there: &[f64]| {
+        let terms = values.iter().zip(&weights);
+        terms
+            .map(|(&at, weight)| there[at] * f64::from(*weight))
+            .sum()
+    };
+    let globals = plain.globals().members();
+    let mut derivative = back.outputs;
+    for parameter in backward.parameters() {
+        let name = &parameter.value.name;
+        let member = globals.iter().position(|member| member.name() == name);
+        let member = member.expect("it is by globals");
+        let before = globals[..member].iter().map(|m| m.ty().scalar_count());
+        let first: usize = before.sum();
+        for scalar in 0..parameter.value.ty.scalar_count() {
+            let found = here.values[derivative];
+            match held(
+                back.module,
+                &at,
+                &here,
+                derivative,
+                first + scalar,
+                weighted,
+            ) {
+                Verdict::Agrees => {
+                    counts.differences += 1;
+                    counts.nonzero += usize::from(found != 0.0);
+                }
+                Verdict::Unknown => {}
+                // What is lost is said, or is meant.
+                Verdict::Differs(_)
+                    if !backward.ends().is_empty() || stops_gradients(&program.source) =>
+                {
+                    counts.explained += 1;
+                }
+                Verdict::Differs(slope) => {
+                    return Err(report(format!(
+                        "slopes: the gradient by {name}[{scalar}] is {found:e}, its slope {:e} ± {:e}",
+                        slope.value, slope.error
+                    )));
+                }
+            }
+            derivative += 1;
+        }
+    }
+    Ok(())
+}
+
+/// The gradient's program on all engines, to the bit.
+fn check_engines(
+    program: &GeneratedProgram,
+    plain: &Program,
+    gradient: &Gradient,
+    at: TierChoice,
+    lot: &mut u64,
+    counts: &mut DerivedCounts,
+) -> Result<(), Disagreement> {
+    let report = |point: Option<usize>, what: String| {
+        Disagreement::new(program, point.map(|point| point as u64), what)
+    };
+    let derivative = Derivative::new(plain, gradient);
+    let mut batch = TestBatch::random(program, lot, |number| 1 + number % MAX_POINTS);
+    for point in &mut batch.points {
+        *point = derivative.at(point, &drawn(lot, derivative.seeds));
+    }
+    let compiled: &Arc<Program> = gradient.program();
+    let points = &batch.points;
+    let run = |engine| observe_within(limits(), compiled, engine, points);
+    let reference = run(Engine::Reference).map_err(|what| report(None, what))?;
+    let singles = Engine::available().filter(|&engine| engine != Engine::Reference);
+    let mut all = Vec::new();
+    for engine in singles {
+        let found = run(engine).map_err(|what| report(None, what))?;
+        all.push((format!("{engine:?}"), found));
+    }
+    for engine in batch_engines(at, lot).map_err(|no| report(None, no))? {
+        let mut setup = batch.setup(engine);
+        setup.limits = limits();
+        let waits = next(lot) & next(lot);
+        let found = observe_together(compiled, &setup, points, waits);
+        all.push((
+            format!("batch of {}, {engine}", batch.width),
+            found.map_err(|what| report(None, what))?,
+        ));
+    }
+    for (engine, found) in all {
+        for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
+            counts.bits += 1;
+            if let Some(difference) = reference.difference(found, ComparisonExtent::All) {
+                let what = format!("engines: reference and {engine}: {difference}");
+                return Err(report(Some(i), what));
+            }
+        }
+    }
+    Ok(())
+}

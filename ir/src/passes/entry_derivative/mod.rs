@@ -1,0 +1,316 @@
+//! Derivatives of a whole shader: its entry becomes one that computes them, too.
+//!
+//! Assumes a verified module as lowering, or the linker, leaves it: before any pass, since that is
+//! where custom derivatives and `no_diff` are still known. Guarantees a module whose entry has the
+//! inputs, outputs and effects of the one before, and beside them, by the names of
+//! [`tangent_name`]:
+//!
+//! - *Backward*: a global *d(v)* for each output *v* that is differentiated, the cotangent by which
+//!   the host weighs it at a point; and an output *d(v)* for each input and global that it is
+//!   differentiated by, the gradient.
+//! - *Forward*: a global *d(v)* for each input and global, its tangent; and an output *d(v)* for
+//!   each output, its tangent.
+//!
+//! The derivative itself is written by `differentiate`, as any other. Functions need no marks.
+//! Globals that are differentiated by become parameters of all that reads them, by `parameters`.
+//! Derivatives nest: the module that results is a shader as any.
+
+mod parameters;
+mod tangent_type;
+
+use super::lost_gradients::{
+    GradientContext, GradientSignature, LostGradient, LostGradients, lost_gradients,
+};
+use crate::builder::FunctionBuilder;
+use crate::derivative::{Activity, DifferentiationMode, Recipe};
+use crate::module::*;
+use crate::span::Span;
+use crate::types::{Lanes, Scalar, Type};
+use parameters::GlobalScalar;
+pub use tangent_type::{TangentGlobal, tangent_globals, tangent_type};
+
+/// The derivative that a shader is to compute beside its outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryDerivative {
+    /// The mode.
+    pub mode: DifferentiationMode,
+    /// The outputs that are differentiated, by number, in order.
+    pub outputs: Vec<usize>,
+    /// The inputs that they are differentiated by, in order.
+    pub inputs: Vec<usize>,
+    /// The globals that they are differentiated by, in order.
+    pub globals: Vec<usize>,
+    /// How many derivatives of the shader the module is already.
+    pub nested: usize,
+}
+
+/// The name of a value's tangent, cotangent or gradient: `d(v)`, and `d2(v)`, `d3(v)`, … in
+/// derivatives of so many derivatives. No identifier is like it.
+pub fn tangent_name(nested: usize, name: &str) -> String {
+    match nested {
+        0 => format!("d({name})"),
+        _ => format!("d{}({name})", nested + 1),
+    }
+}
+
+/// What a derivative of a shader lacks.
+#[derive(Debug)]
+pub struct EntryLosses {
+    /// Where gradients end that would matter.
+    pub lost: Vec<LostGradient>,
+    /// Screen-space derivatives on the way, which reverse mode does not pass: their functions and
+    /// places.
+    pub shadows: Vec<(FuncId, Span)>,
+    /// The inputs that no derivative leads from, by number.
+    pub zero_inputs: Vec<usize>,
+    /// The globals that no derivative leads from.
+    pub zero_globals: Vec<usize>,
+}
+
+/// Finds what a derivative of a shader lacks.
+pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosses {
+    let mut module = module.clone();
+    let activity = with_parameters(&mut module, derivative);
+    let signature = |function: &Function| {
+        let custom = &function.custom;
+        let floats = function
+            .params()
+            .iter()
+            .map(|&param| function.value(param).ty);
+        let is_lost = |(is_active, ty): (&bool, Scalar)| !is_active && ty == Scalar::F32;
+        GradientSignature {
+            is_marked: true,
+            lost: custom
+                .activity
+                .params
+                .iter()
+                .zip(floats)
+                .map(is_lost)
+                .collect(),
+        }
+    };
+    let signatures: Vec<GradientSignature> = module.functions.iter().map(signature).collect();
+    let context = GradientContext {
+        varied: activity.params.clone(),
+        useful: activity.results.clone(),
+    };
+    let entry = module.entry;
+    let mut param = 0;
+    let mut leads = |found: &LostGradients, ty: &Type| {
+        let mut any = false;
+        ty.for_each_scalar(&mut |_| {
+            let results = activity.results.iter().enumerate();
+            let mut results = results.filter(|(_, is_active)| **is_active);
+            any |= activity.params[param] && results.any(|(at, _)| found.leads(entry, param, at));
+            param += 1;
+        });
+        any
+    };
+    let (inputs, globals) = (module.inputs.clone(), module.globals.clone());
+    let found = lost_gradients(module, &signatures, &[(entry, context)]);
+    let is_zero = |(at, input): (usize, &Input)| {
+        let leads = leads(&found, &input.ty);
+        (derivative.inputs.contains(&at) && !leads).then_some(at)
+    };
+    let zero_inputs = inputs.iter().enumerate().filter_map(is_zero).collect();
+    let tangents = derivative
+        .globals
+        .iter()
+        .map(|&at| (at, tangent_type(&globals[at].ty)));
+    let zero_globals = tangents.filter(|(_, ty)| !ty.as_ref().is_some_and(|ty| leads(&found, ty)));
+    EntryLosses {
+        zero_inputs,
+        zero_globals: zero_globals.map(|(at, _)| at).collect(),
+        lost: found.losses,
+        shadows: found.shadows,
+    }
+}
+
+/// Makes globals that are differentiated by parameters of the entry, after those of its inputs.
+/// Returns what the entry is then differentiated with respect to.
+fn with_parameters(module: &mut Module, derivative: &EntryDerivative) -> Activity {
+    let lifted = lifted(module, derivative);
+    parameters::lift(module, &lifted);
+    let floats = |ty: &Type| {
+        let mut floats = Vec::with_capacity(ty.scalar_count());
+        ty.for_each_scalar(&mut |ty| floats.push(ty == Scalar::F32));
+        floats
+    };
+    let active =
+        |ty: &Type, is_chosen: bool| floats(ty).into_iter().map(move |float| float && is_chosen);
+    let inputs = module.inputs.iter().enumerate();
+    let inputs = inputs.flat_map(|(at, input)| active(&input.ty, derivative.inputs.contains(&at)));
+    let outputs = module.outputs.iter().enumerate();
+    let results = outputs.flat_map(|(at, output)| {
+        let is_chosen = derivative.outputs.contains(&at);
+        active(&output.ty, is_chosen)
+    });
+    Activity {
+        params: inputs.chain(lifted.iter().map(|_| true)).collect(),
+        results: results.collect(),
+        arrays: Vec::new(),
+    }
+}
+
+/// The scalars of the globals that are differentiated by, in order.
+fn lifted(module: &Module, derivative: &EntryDerivative) -> Vec<GlobalScalar> {
+    let mut lifted = Vec::new();
+    for &at in &derivative.globals {
+        let mut scalar = 0;
+        module.globals[at].ty.for_each_scalar(&mut |ty| {
+            if ty == Scalar::F32 {
+                lifted.push((GlobalId(at as u32), scalar));
+            }
+            scalar += 1;
+        });
+    }
+    lifted
+}
+
+/// Gives the module an entry that computes the derivative, which `differentiate` has yet to write.
+///
+/// # Panics
+/// If there is no such output, input or global, or one has no floats; if they are not in order,
+/// since those of the derived function are.
+pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
+    for numbers in [&derivative.outputs, &derivative.inputs, &derivative.globals] {
+        let mut pairs = numbers.windows(2);
+        assert!(pairs.all(|pair| pair[0] < pair[1]), "they are in order");
+    }
+    let activity = with_parameters(module, derivative);
+    let lifted = lifted(module, derivative);
+    let primal = module.entry;
+    let derived = derived(module, derivative.mode, primal, activity);
+    let derived_id = FuncId(module.functions.len() as u32);
+
+    // The seeds are globals: planes of the host.
+    let seeds = match derivative.mode {
+        DifferentiationMode::Backward => outputs_of(module, derivative),
+        DifferentiationMode::Forward => parameters_of(module, derivative),
+    };
+    let first_seed = module.globals.len();
+    let seeds: Vec<TangentGlobal> = seeds
+        .iter()
+        .flat_map(|(name, ty)| tangent_globals(derivative.nested, name, ty))
+        .collect();
+    let span = module.entry().span;
+    let mut builder = FunctionBuilder::new(module.entry().name.as_str(), span);
+    let entry = module.entry();
+    let inputs = entry.params().len() - lifted.len();
+    let mut args: Vec<ValueId> = Vec::with_capacity(derived.params().len());
+    for &param in &entry.params()[..inputs] {
+        let value = entry.value(param);
+        let param = builder.param(value.ty, value.span);
+        if let Some(name) = value.name {
+            builder.name(param, name);
+        }
+        args.push(param);
+    }
+    let mut global = |id: GlobalId, scalar: u32| {
+        let results = builder.inst(InstKind::Global(id, scalar), [], [Scalar::F32], span);
+        results.first
+    };
+    args.extend(lifted.iter().map(|&(id, scalar)| global(id, scalar)));
+    for (at, seed) in (first_seed as u32..).zip(&seeds) {
+        let scalars = 0..seed.ty.scalar_count() as u32;
+        args.extend(scalars.map(|scalar| global(GlobalId(at), scalar)));
+    }
+    let kind = InstKind::Call(derived_id, Box::default());
+    let types = derived.results.iter().map(|result| result.ty);
+    let results = builder.inst(kind, args, types, span);
+    builder.terminate(InstKind::Return, results.iter(), span);
+    let given = match derivative.mode {
+        DifferentiationMode::Backward => parameters_of(module, derivative),
+        DifferentiationMode::Forward => outputs_of(module, derivative),
+    };
+    let mut own = builder.finish();
+    own.results.clone_from(&derived.results);
+    own.members = interface(module, inputs);
+    let before = module.entry().results.len() as u32;
+    let mut first = before;
+    for (name, ty) in given {
+        let ty = tangent_type(&ty).expect("it has floats");
+        let name = tangent_name(derivative.nested, &name);
+        let count = ty.scalar_count() as u32;
+        own.members.push(SourceParam {
+            name: name.clone(),
+            ty: ty.clone(),
+            mode: PassingMode::Out,
+            params: (0, 0),
+            results: (first, count),
+            arrays: (0, 0),
+        });
+        module.outputs.push(Output {
+            name,
+            ty,
+            metadata: Vec::new(),
+        });
+        first += count;
+    }
+    debug_assert_eq!(first as usize, own.results.len());
+    module.globals.extend(seeds.into_iter().map(|seed| Global {
+        name: seed.name,
+        ty: seed.ty,
+    }));
+    module.functions.push(derived);
+    module.entry = FuncId(module.functions.len() as u32);
+    module.functions.push(own);
+}
+
+/// Names and types of the outputs that are differentiated.
+fn outputs_of(module: &Module, derivative: &EntryDerivative) -> Vec<(String, Type)> {
+    let outputs = derivative.outputs.iter().map(|&at| &module.outputs[at]);
+    outputs
+        .map(|output| (output.name.clone(), output.ty.clone()))
+        .collect()
+}
+
+/// Names and types of the inputs and globals that are differentiated by.
+fn parameters_of(module: &Module, derivative: &EntryDerivative) -> Vec<(String, Type)> {
+    let inputs = derivative.inputs.iter().map(|&at| &module.inputs[at]);
+    let inputs = inputs.map(|input| (input.name.clone(), input.ty.clone()));
+    let globals = derivative.globals.iter().map(|&at| &module.globals[at]);
+    let globals = globals.map(|global| (global.name.clone(), global.ty.clone()));
+    inputs.chain(globals).collect()
+}
+
+/// The members of an entry as a shader has them: its inputs and outputs.
+fn interface(module: &Module, inputs: usize) -> Vec<SourceParam> {
+    let members = module.entry().members.iter();
+    let is_own =
+        |member: &&SourceParam| (member.params.0 as usize) < inputs || member.params.1 == 0;
+    members.filter(is_own).cloned().collect()
+}
+
+/// The derived function, without its body.
+fn derived(module: &Module, mode: DifferentiationMode, of: FuncId, activity: Activity) -> Function {
+    let primal = module.function(of);
+    let active = |active: &[bool]| active.iter().filter(|active| **active).count();
+    let (what, tangents, derivatives) = match mode {
+        DifferentiationMode::Forward => ("fwd_diff", &activity.params, &activity.results),
+        DifferentiationMode::Backward => ("bwd_diff", &activity.results, &activity.params),
+    };
+    let mut builder = FunctionBuilder::new(format!("{what}({})", primal.name), primal.span);
+    for &param in primal.params() {
+        builder.param(primal.value(param).ty, primal.span);
+    }
+    for _ in 0..active(tangents) {
+        builder.param(Scalar::F32, primal.span);
+    }
+    builder.terminate(InstKind::Unreachable, [], primal.span);
+    let mut function = builder.finish();
+    let types = primal.results.iter().map(|result| result.ty);
+    let gradients = std::iter::repeat_n(Scalar::F32, active(derivatives));
+    let result = |ty| FuncResult {
+        ty,
+        lanes: Lanes::NONE,
+    };
+    function.results = types.chain(gradients).map(result).collect();
+    function.recipe = Some(Recipe {
+        mode,
+        of,
+        activity,
+        with_results: mode == DifferentiationMode::Backward,
+    });
+    function
+}

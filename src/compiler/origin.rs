@@ -1,0 +1,78 @@
+//! How a program was compiled, so that it can be compiled with more: with a derivative.
+
+use super::{Compiler, MainSource, OutputShadows};
+use crate::diagnostics::Diagnostics;
+use crate::gradient::{GradientRequest, ShaderDerivative};
+use crate::group::Group;
+use crate::program::Program;
+use crate::sources::Sources;
+use adumbra_ir::memory::HeapSize;
+use std::sync::Arc;
+
+/// The compiler of a program, and what it compiled beside the program's sources.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// The program's sources, by that grammar.
+    Sources(Compiler, MainSource),
+    /// A group.
+    Group(Compiler, Group),
+}
+
+impl Origin {
+    /// The program with a derivative beside its outputs.
+    ///
+    /// # Errors
+    /// If it has no such derivative.
+    pub(crate) fn differentiated(
+        &self,
+        sources: Option<&Sources>,
+        request: &GradientRequest,
+    ) -> Result<(Arc<Program>, ShaderDerivative), Diagnostics> {
+        let with = |compiler: &Compiler| compiler.clone().with_gradient(request);
+        let origin = match self {
+            Origin::Sources(compiler, main) => Origin::Sources(with(compiler), *main),
+            Origin::Group(compiler, group) => Origin::Group(with(compiler), group.clone()),
+        };
+        let (Origin::Sources(compiler, _) | Origin::Group(compiler, _)) = &origin;
+        let (mut front, sources, shadows) = match &origin {
+            Origin::Sources(_, main) => {
+                let sources = sources.cloned().unwrap_or_else(|| Sources::new("", ""));
+                let front = compiler.front_of(&sources, *main)?;
+                (front, sources, OutputShadows::of(*main))
+            }
+            Origin::Group(_, group) => {
+                let (front, sources) = compiler.linked(group)?;
+                (front, sources, OutputShadows::FromOptions)
+            }
+        };
+        let derivative = front.derivative.take().expect("one is asked for");
+        let program = compiler.finish(front, &sources, shadows, origin.clone())?;
+        Ok((program, derivative))
+    }
+}
+
+impl HeapSize for Origin {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Origin::Sources(compiler, _) => compiler.heap_bytes(),
+            Origin::Group(compiler, group) => compiler.heap_bytes() + group.heap_bytes(),
+        }
+    }
+}
+
+impl HeapSize for Compiler {
+    fn heap_bytes(&self) -> usize {
+        // The registry of closures is the host's; a clone has no arenas.
+        let Compiler {
+            layout,
+            closures: _,
+            options,
+            arenas: _,
+            observes: _,
+            all_marked: _,
+            texture_slopes: _,
+            requests,
+        } = self;
+        layout.heap_bytes() + options.shader.heap_bytes() + requests.heap_bytes()
+    }
+}

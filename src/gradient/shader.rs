@@ -1,0 +1,246 @@
+//! Requests by name become derivatives of a module: what they name is found, and what they lack is
+//! reported.
+
+use super::losses;
+use super::parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
+use super::request::{GradientRequest, RequestedParameter};
+use crate::access::closest_name;
+use crate::diagnostics::Diagnostic;
+use crate::globals::GlobalsLayout;
+use adumbra_ir::module::{InstKind, Module};
+use adumbra_ir::passes::{
+    EntryDerivative, differentiate_entry, entry_losses, tangent_globals, tangent_name, tangent_type,
+};
+use adumbra_ir::{Code, Span, Type};
+
+/// What a shader is differentiated of and by, and what the derivative lacks.
+#[derive(Clone, Debug)]
+pub(crate) struct ShaderDerivative {
+    pub(crate) mode: Mode,
+    pub(crate) outputs: Vec<DifferentiatedValue>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) ends: Vec<Diagnostic>,
+}
+
+/// Makes a lowered module one of these derivatives, each of what is before it. Returns what the
+/// last of them is of and by.
+///
+/// # Errors
+/// If a request names what is not there, or asks for what has no derivative.
+pub(crate) fn derive(
+    module: &mut Module,
+    requests: &[GradientRequest],
+) -> Result<Option<ShaderDerivative>, Box<Diagnostic>> {
+    let mut last = None;
+    for (nested, request) in requests.iter().enumerate() {
+        let derivative = resolve(module, request, nested)?;
+        last = Some(describe(module, &derivative));
+        differentiate_entry(module, &derivative);
+    }
+    Ok(last)
+}
+
+/// The globals of a layout, and those of the module that derivatives have added.
+///
+/// # Errors
+/// If they are too many.
+pub(crate) fn layout_with_seeds(
+    layout: &GlobalsLayout,
+    module: &Module,
+) -> Result<GlobalsLayout, Box<Diagnostic>> {
+    let mut layout = layout.clone();
+    for global in module.globals.iter().skip(layout.members().len()) {
+        let added = layout.add(global.name.clone(), global.ty.clone());
+        added.map_err(|error| refused(module.entry().span, error.to_string()))?;
+    }
+    Ok(layout)
+}
+
+fn refused(shader: Span, message: impl Into<String>) -> Box<Diagnostic> {
+    let diagnostic = Diagnostic::new(Code::NoSuchGradient, shader, message);
+    Box::new(diagnostic.here("of this shader"))
+}
+
+/// Finds what a request names.
+fn resolve(
+    module: &Module,
+    request: &GradientRequest,
+    nested: usize,
+) -> Result<EntryDerivative, Box<Diagnostic>> {
+    let shader = module.entry().span;
+    let outputs: Vec<(&str, &Type)> = (module.outputs.iter())
+        .map(|output| (output.name.as_str(), &output.ty))
+        .collect();
+    let inputs: Vec<(&str, &Type)> = (module.inputs.iter())
+        .map(|input| (input.name.as_str(), &input.ty))
+        .collect();
+    let globals: Vec<(&str, &Type)> = (module.globals.iter())
+        .map(|global| (global.name.as_str(), &global.ty))
+        .collect();
+    let mut of = Vec::new();
+    for name in &request.of {
+        add(&mut of, named(shader, &outputs, name, "output")?);
+    }
+    if request.of.is_empty() {
+        of = with_floats(&outputs).collect();
+    }
+    let (mut by_inputs, mut by_globals) = (Vec::new(), Vec::new());
+    let all_inputs = [RequestedParameter::Inputs];
+    let by = match request.by.is_empty() {
+        true => &all_inputs[..],
+        false => &request.by,
+    };
+    for parameter in by {
+        match parameter {
+            RequestedParameter::Named(ParameterKind::Input, name) => {
+                add(&mut by_inputs, named(shader, &inputs, name, "input")?);
+            }
+            RequestedParameter::Named(ParameterKind::Global, name) => {
+                add(&mut by_globals, named(shader, &globals, name, "global")?);
+            }
+            RequestedParameter::Inputs => {
+                with_floats(&inputs).for_each(|at| add(&mut by_inputs, at));
+            }
+            RequestedParameter::Globals => {
+                let read = read_globals(module);
+                let all = with_floats(&globals).filter(|&at| read[at]);
+                all.for_each(|at| add(&mut by_globals, at));
+            }
+        }
+    }
+    if of.is_empty() {
+        return Err(Box::new(
+            refused(
+                shader,
+                "the shader has no output with a float, so it has no gradient",
+            )
+            .help("give it one: `out float o`"),
+        ));
+    }
+    if by_inputs.is_empty() && by_globals.is_empty() {
+        return Err(Box::new(
+            refused(
+                shader,
+                "the shader has no input with a float, so there is nothing to differentiate by",
+            )
+            .help("differentiate by a global: `GradientRequest::by_global`"),
+        ));
+    }
+    for numbers in [&mut of, &mut by_inputs, &mut by_globals] {
+        numbers.sort_unstable();
+    }
+    Ok(EntryDerivative {
+        mode: request.mode(),
+        outputs: of,
+        inputs: by_inputs,
+        globals: by_globals,
+        nested,
+    })
+}
+
+/// Adds a number that is not there yet.
+fn add(to: &mut Vec<usize>, number: usize) {
+    if !to.contains(&number) {
+        to.push(number);
+    }
+}
+
+/// Those that have floats.
+fn with_floats<'v>(values: &'v [(&str, &Type)]) -> impl Iterator<Item = usize> + 'v {
+    let values = values.iter().enumerate();
+    values.filter_map(|(at, (_, ty))| tangent_type(ty).map(|_| at))
+}
+
+/// The one of that name, which has floats.
+fn named(
+    shader: Span,
+    values: &[(&str, &Type)],
+    name: &str,
+    what: &str,
+) -> Result<usize, Box<Diagnostic>> {
+    let refused = |message: String| refused(shader, message);
+    let Some(at) = values.iter().position(|(known, _)| *known == name) else {
+        let unknown = refused(format!("there is no {what} `{name}`"));
+        let known = values.iter().map(|(known, _)| *known);
+        return Err(Box::new(match closest_name(name, known) {
+            Some(meant) => unknown.help(format!("did you mean `{meant}`?")),
+            None => {
+                let all: Vec<String> = with_floats(values)
+                    .map(|at| format!("`{}`", values[at].0))
+                    .collect();
+                match all.is_empty() {
+                    true => unknown.help(format!("no {what} of the shader has a float")),
+                    false => unknown.help(format!("there is {}", all.join(", "))),
+                }
+            }
+        }));
+    };
+    match tangent_type(values[at].1) {
+        Some(_) => Ok(at),
+        None => Err(Box::new(
+            refused(format!(
+                "the {what} `{name}` is of type `{}`, which has no float and so no gradient",
+                values[at].1
+            ))
+            .help("leave it out"),
+        )),
+    }
+}
+
+/// By global, whether a function reads it.
+fn read_globals(module: &Module) -> Vec<bool> {
+    let mut read = vec![false; module.globals.len()];
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    for inst in regions.flat_map(|region| &region.insts) {
+        if let InstKind::Global(global, _) = inst.kind {
+            read[global.index()] = true;
+        }
+    }
+    read
+}
+
+/// What a derivative is of and by, with what it lacks.
+fn describe(module: &Module, derivative: &EntryDerivative) -> ShaderDerivative {
+    let found = entry_losses(module, derivative);
+    let nested = derivative.nested;
+    let given = |name: &str, ty: &Type| {
+        let globals = tangent_globals(nested, name, ty).into_iter();
+        DerivativePlace::Globals(globals.map(|global| (global.name, global.ty)).collect())
+    };
+    let computed = |name: &str| DerivativePlace::Output(tangent_name(nested, name));
+    let is_backward = derivative.mode == Mode::Backward;
+    let differentiated = |name: &str, ty: &Type, is_given: bool| DifferentiatedValue {
+        name: name.to_owned(),
+        ty: tangent_type(ty).unwrap_or_else(|| ty.clone()),
+        place: match is_given {
+            true => given(name, ty),
+            false => computed(name),
+        },
+    };
+    let outputs = derivative.outputs.iter().map(|&at| {
+        let output = &module.outputs[at];
+        differentiated(&output.name, &output.ty, is_backward)
+    });
+    let inputs = derivative.inputs.iter().map(|&at| {
+        let input = &module.inputs[at];
+        Parameter {
+            value: differentiated(&input.name, &input.ty, !is_backward),
+            kind: ParameterKind::Input,
+            is_zero: found.zero_inputs.contains(&at),
+        }
+    });
+    let globals = derivative.globals.iter().map(|&at| {
+        let global = &module.globals[at];
+        Parameter {
+            value: differentiated(&global.name, &global.ty, !is_backward),
+            kind: ParameterKind::Global,
+            is_zero: found.zero_globals.contains(&at),
+        }
+    });
+    ShaderDerivative {
+        mode: derivative.mode,
+        outputs: outputs.collect(),
+        parameters: inputs.chain(globals).collect(),
+        ends: losses::report(module, &found),
+    }
+}

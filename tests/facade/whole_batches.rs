@@ -1,0 +1,272 @@
+//! Whole batches: planes and sums that do not depend on how points are divided.
+
+use adumbra::batch::{
+    BatchError, BatchGlobals, BatchSetup, JoinError, OutputPlane, OutputSums, Part, PlaneSums,
+    Tier, WholeBatch,
+};
+use adumbra::gradient::GradientRequest;
+use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn program(source: &str) -> Arc<Program> {
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let sources = Sources::new("s.adu", source);
+    Compiler::new(layout)
+        .compile(&sources)
+        .unwrap_or_else(|no| panic!("{no}"))
+}
+
+/// Bits of sums, and what is wrong with their points.
+fn bits(sums: &PlaneSums) -> (Vec<u64>, String) {
+    let totals = sums.totals().into_iter().map(f64::to_bits);
+    (totals.collect(), format!("{:?}", sums.faults()))
+}
+
+proptest! {
+    #[test]
+    fn sums_do_not_depend_on_shards(
+        values in prop::collection::vec((-1.0_f32..1.0, -30_i32..60), 1..1500),
+        first in 0_u64..300,
+        cuts in prop::collection::vec((0_usize..1500, 0_usize..3), 0..12),
+    ) {
+        // Some numbers are so small beside others that they vanish.
+        let plane: Vec<f32> = values.iter().map(|&(x, e)| x * 2.0_f32.powi(e)).collect();
+        let other: Vec<f32> = plane.iter().rev().copied().collect();
+        let mut whole = PlaneSums::new(2);
+        whole.add(first, &[&plane, &other]);
+
+        let mut cuts: Vec<(usize, usize)> = cuts.into_iter().filter(|(at, _)| *at < plane.len()).collect();
+        cuts.push((0, 0));
+        cuts.sort_unstable();
+        let mut shards: Vec<PlaneSums> = (0..3).map(|_| PlaneSums::new(2)).collect();
+        let ends = cuts.iter().skip(1).map(|(at, _)| *at).chain([plane.len()]);
+        for (&(start, shard), end) in cuts.iter().zip(ends) {
+            shards[shard].add(first + start as u64, &[&plane[start..end], &other[start..end]]);
+        }
+        let mut joined = shards.pop().unwrap();
+        for shard in shards {
+            joined.join(shard).unwrap();
+        }
+        prop_assert_eq!(bits(&joined), bits(&whole));
+        let exact: f64 = plane.iter().map(|&x| f64::from(x)).sum();
+        let scale: f64 = plane.iter().map(|&x| f64::from(x.abs())).sum();
+        prop_assert!((joined.totals()[0] - exact).abs() <= 1e-13 * scale);
+    }
+}
+
+#[test]
+fn points_that_spoil_sums_are_reported() {
+    let mut plane = vec![1.0_f32; 1000];
+    let sums = |plane: &[f32]| {
+        let mut sums = PlaneSums::new(2);
+        sums.add(5000, &[&vec![2.0; plane.len()], plane]);
+        sums.faults()
+    };
+    assert!(sums(&plane).is_empty());
+    plane[77] = f32::NAN;
+    plane[900] = f32::INFINITY;
+    let fault = sums(&plane).not_finite.unwrap();
+    assert_eq!((fault.plane, fault.point, fault.count), (1, 5077, 2));
+    plane.fill(0.0);
+    assert!(sums(&plane).is_empty());
+    plane[3] = 1e20;
+    plane[300] = 1e5;
+    assert_eq!(
+        sums(&plane).vanished,
+        None,
+        "15 digits apart is near enough"
+    );
+    plane[300] = 1e2;
+    let fault = sums(&plane).vanished.unwrap();
+    assert_eq!((fault.plane, fault.count), (1, 1));
+    assert!(fault.point <= 5300 && 5300 < fault.point + 1024);
+    plane[4] = 1e2;
+    assert_eq!(sums(&plane).vanished.unwrap().point, 5004);
+}
+
+#[test]
+fn shards_of_one_point_are_not_joined() {
+    let shard = |first: u64, count: usize| {
+        let mut sums = PlaneSums::new(1);
+        sums.add(first, &[&vec![1.0; count]]);
+        sums
+    };
+    for (one, other, point) in [
+        (shard(0, 640), shard(576, 64), 576),
+        (shard(0, 100), shard(99, 2), 99),
+        (shard(10, 20), shard(0, 64), 10),
+        (shard(64, 64), shard(0, 256), 64),
+    ] {
+        let before = bits(&one);
+        let mut both = one.clone();
+        assert_eq!(both.join(other.clone()), Err(JoinError::Twice(point)));
+        assert_eq!(bits(&both), before);
+        let mut both = other;
+        assert_eq!(both.join(one), Err(JoinError::Twice(point)));
+    }
+    let mut both = shard(0, 100);
+    both.join(shard(100, 28)).unwrap();
+    assert_eq!(both.totals(), [128.0]);
+    assert_eq!(both.join(PlaneSums::new(2)), Err(JoinError::Planes(1, 2)));
+    assert_eq!(PlaneSums::new(3).totals(), [0.0; 3]);
+}
+
+#[test]
+fn gradients_are_summed_alike_by_all() {
+    let source = "
+        float f(float a, float y) { float s = 1; for (int i = 0; i < 5; i++) { if (s > 40) break; s = s * a + sin(y * s); } return s; }
+        shader s(float a = 1.1, float2 b = float2(0.25, 3), out float o) { o = f(a, global_value<x>) * b.x - b.y; }";
+    let gradient = program(source).gradient(&GradientRequest::new()).unwrap();
+    let program = gradient.program();
+    let x: Vec<f32> = (0..50_000).map(|at| (at as f32).sin() * 3.0).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals.uniform_part("d(o)", Part::Value, 2e-5_f32).unwrap();
+    let outputs = ["o", "d(a)", "d(b)"];
+    let sums = |tier: Tier, width: usize, threads: usize, points: std::ops::Range<usize>| {
+        let setup = BatchSetup {
+            tier,
+            width: Some(width),
+            ..BatchSetup::default()
+        };
+        let batch = WholeBatch::new(&Instance::new(program))
+            .setup(setup)
+            .threads(threads);
+        batch
+            .sums(&globals, points, &outputs, || NoTextures)
+            .unwrap()
+            .0
+    };
+    let expected = bits(sums(Tier::Interpreter, 512, 1, 0..x.len()).planes());
+    let tiers = [Tier::Interpreter, Tier::Native].into_iter();
+    for tier in tiers.filter(|tier| tier.is_available()) {
+        for (width, threads) in [(64, 1), (64, 2), (512, 8), (100, 3)] {
+            let found = sums(tier, width, threads, 0..x.len());
+            assert_eq!(bits(found.planes()), expected, "{tier:?} {width} {threads}");
+        }
+    }
+    let mut shards = sums(Tier::Interpreter, 64, 2, 12_345..x.len());
+    shards
+        .join(sums(Tier::Interpreter, 512, 1, 0..12_345))
+        .unwrap();
+    assert_eq!(bits(shards.planes()), expected);
+    let by_b = shards.total("d(b)").unwrap();
+    assert!((by_b[1] + 1.0).abs() < 1e-7, "{by_b:?}");
+    assert_eq!(shards.output_of(3), Some(("d(b)", 1)));
+    assert_eq!(shards.output_of(4), None);
+    assert!(shards.total("d(c)").is_err());
+    assert!(sums(Tier::Interpreter, 64, 1, 0..0).total("o").unwrap() == [0.0]);
+}
+
+/// A mean over a million points keeps 20 bits of what each point adds.
+#[test]
+fn means_of_a_million_points_keep_their_bits() {
+    let plane: Vec<f32> = (0..1_000_000)
+        .map(|at| 1e-6 * (1.0 + (at % 3) as f32))
+        .collect();
+    let mut sums = PlaneSums::new(1);
+    for (at, chunk) in plane.chunks(512).enumerate() {
+        sums.add(512 * at as u64, &[chunk]);
+    }
+    let exact: f64 = plane.iter().map(|&x| f64::from(x)).sum();
+    assert!((sums.totals()[0] / exact - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn planes_are_those_of_points() {
+    let source = "shader s(float a = 3, out float2 p, out int n) {
+        p = float2(a, global_value<x>); n = (int)global_value<x>; }";
+    let program = program(source);
+    let x: Vec<f32> = (0..20_000).map(|at| at as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let batch = WholeBatch::new(&Instance::new(&program)).threads(3);
+    let (mut pairs, mut numbers) = (vec![-1.0_f32; 2 * 15_000], vec![0_i32; 15_000]);
+    let (_, second) = pairs.split_at_mut(1);
+    let planes = &mut [
+        OutputPlane::new("p", Part::Value, 1, second, 2),
+        OutputPlane::new("n", Part::Value, 0, &mut numbers, 1),
+    ];
+    let report = batch
+        .planes(&globals, 5_000..20_000, planes, || NoTextures)
+        .unwrap();
+    assert_eq!((report.stopped, report.faulty), (0, 0));
+    for at in 0..15_000 {
+        let x = (5_000 + at) as f32;
+        assert_eq!(
+            (pairs[2 * at], pairs[2 * at + 1], numbers[at]),
+            (-1.0, x, x as i32)
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let program =
+        program("shader s(out float o, out int n) { o = 1 / (int)global_value<x>; n = 1; }");
+    let x = [0.0_f32; 10];
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let batch = WholeBatch::new(&Instance::new(&program)).threads(0);
+    let refused = |points: usize, plane: &mut OutputPlane<'_>| {
+        let planes = std::slice::from_mut(plane);
+        batch
+            .planes(&globals, 0..points, planes, || NoTextures)
+            .unwrap_err()
+            .to_string()
+    };
+    let mut words = [0.0_f32; 10];
+    let no = refused(
+        11,
+        &mut OutputPlane::new("o", Part::Value, 0, &mut [0.0_f32; 20], 1),
+    );
+    assert_eq!(
+        no,
+        "the plane of the global `x` has 10 words, and the points need 11"
+    );
+    let no = refused(
+        10,
+        &mut OutputPlane::new("o", Part::Value, 0, &mut words[..9], 1),
+    );
+    assert_eq!(
+        no,
+        "the plane of the output `o` has 9 words, and the points need 10"
+    );
+    let no = refused(
+        10,
+        &mut OutputPlane::new("o", Part::Value, 0, &mut words, 0),
+    );
+    assert_eq!(no, "the plane of the output `o` has the stride 0");
+    let no = refused(
+        10,
+        &mut OutputPlane::new("oo", Part::Value, 0, &mut words, 1),
+    );
+    assert_eq!(no, "there is no `oo`; did you mean `o`?");
+    let no = refused(10, &mut OutputPlane::new("o", Part::Ddx, 0, &mut words, 1));
+    assert!(no.contains("output_derivatives"), "{no}");
+    let sums = batch.sums(&globals, 0..10, &["n"], || NoTextures);
+    assert_eq!(sums.unwrap_err(), BatchError::NoFloats("n".to_owned()));
+    assert!(
+        OutputSums::new(&program, &["o"])
+            .unwrap()
+            .total("o")
+            .unwrap()
+            == [0.0]
+    );
+    let options = adumbra::Options {
+        derivatives: adumbra::Derivatives::Quad(adumbra::derivatives::Quad::Fine),
+        ..adumbra::Options::default()
+    };
+    let quads = Compiler::new(GlobalsLayout::new()).with_options(options);
+    let quads = quads
+        .compile(&Sources::new("q.adu", "shader q(out float o) { o = 1; }"))
+        .unwrap();
+    let globals_of_quads = BatchGlobals::new(quads.globals());
+    let refused = WholeBatch::new(&Instance::new(&quads));
+    let refused = refused.sums(&globals_of_quads, 0..4, &["o"], || NoTextures);
+    assert_eq!(refused.unwrap_err(), BatchError::Quads);
+    // Points with faults are counted.
+    let (_, report) = batch.sums(&globals, 0..10, &["o"], || NoTextures).unwrap();
+    assert_eq!((report.faulty, report.first_fault.unwrap().0), (10, 0));
+}
