@@ -50,10 +50,10 @@ fn print_text(
     slopes: Option<&[DifferenceSlopes]>,
 ) -> CliResult {
     let shown = |numbers: &[f64]| {
-        let texts: Vec<String> = (numbers.iter())
+        let parts: Vec<String> = (numbers.iter())
             .map(|number| HumanFloat(*number as f32).to_string())
             .collect();
-        match texts.as_slice() {
+        match parts.as_slice() {
             [one] => one.clone(),
             many => format!("({})", many.join(", ")),
         }
@@ -73,7 +73,7 @@ fn print_text(
     }
     for (at, parameter) in job.gradient.parameters().iter().enumerate() {
         let found = total(sums, gradient_output(&parameter.value));
-        let mut cells = vec![parameter.value.name.clone(), shown(&found)];
+        let mut columns = vec![parameter.value.name.clone(), shown(&found)];
         if let Some(slopes) = slopes {
             let mut text = shown(&slopes[at].sums);
             if slopes[at].unsmooth > 0 {
@@ -85,11 +85,11 @@ fn print_text(
                     ),
                 };
             }
-            cells.push(text);
+            columns.push(text);
         } else if parameter.is_zero {
-            cells.push("0 everywhere: nothing that has a derivative leads from it".to_owned());
+            columns.push("0 everywhere: nothing that has a derivative leads from it".to_owned());
         }
-        lines.push(cells);
+        lines.push(columns);
     }
     out.push('\n');
     out += &table(&lines);
@@ -290,7 +290,7 @@ fn json_number(number: f64) -> Value {
     }
 }
 
-/// The numbers of a value by its type: one, an array, or an array of rows.
+/// The numbers of a value by its type: one, an array, or an array of arrays.
 fn shaped(ty: &Type, numbers: &mut dyn Iterator<Item = Value>) -> Value {
     let mut several = |n: usize| Value::Array(numbers.take(n).collect());
     match ty {
