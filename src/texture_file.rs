@@ -46,7 +46,7 @@ impl Sources {
             let missing = Diagnostic::new(Code::TextureNotFound, texture.span, message)
                 .here("declared here")
                 .help(format!(
-                    "write a path that can be read; a relative one begins at the folder of this source. The command takes another by `--texture {name}=FILE`"
+                    "write a path that can be read; a relative one begins at the folder of this source. `adumbra image` takes another by `--texture {name}=FILE`"
                 ));
             Diagnostics::new(vec![missing], self)
         })

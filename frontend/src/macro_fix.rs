@@ -162,6 +162,7 @@ impl MacroFixes {
                 closures: None,
                 entry: Some(ReplEntry::Statement(&statement)),
                 all_marked: false,
+                slopes: adumbra_ir::module::Slopes::Omitted,
                 is_host_struct: false,
             },
         );
@@ -185,6 +186,7 @@ impl MacroFixes {
             closures: None,
             entry: None,
             all_marked: false,
+            slopes: adumbra_ir::module::Slopes::Omitted,
             is_host_struct: false,
         };
         wrong.is_empty() && !has_error(&check(&arena, &mut interner, request).diagnostics)

@@ -387,6 +387,16 @@ fn wrong_arguments_and_files_say_what_is_wrong() {
             "its name ends with none of .json",
         ),
         (
+            &[SCENE, "-o", "x.png", "--texture-memory", "-1"],
+            2,
+            "invalid value '-1' for '--texture-memory <MB>'",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--material", "Body="],
+            2,
+            "there is no file after `Body=`",
+        ),
+        (
             &[SCENE, "-o", "x.png", "--size", "0x3"],
             2,
             "a size is WIDTHxHEIGHT",

@@ -172,6 +172,7 @@ impl Compiler {
             closures: self.closures.as_deref().map(ClosureRegistry::closures),
             entry: parsed.entry,
             all_marked: self.all_marked,
+            slopes: self.lower_options().slopes,
             is_host_struct: self.layout.is_host_struct(),
         };
         let mut checked = check::check(arena, interner, request);

@@ -358,19 +358,21 @@ fn effects_happen_once() {
     assert_eq!(evaluator.get::<f32>("d(a)"), Ok(2.0 * 3.0 * 1.5));
 }
 
+/// A texture of u·v in red, with its slopes.
+struct Saddle;
+impl Host for Saddle {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let (u, v) = (request.u, request.v);
+        let slopes = TexelSlopes {
+            u: [v, 0.0, 0.0, 0.0],
+            v: [u, 0.0, 0.0, 0.0],
+        };
+        Sampled::Sloped([u * v, 0.0, 0.0, 1.0], slopes)
+    }
+}
+
 #[test]
 fn coordinates_have_gradients_by_slopes() {
-    struct Saddle;
-    impl Host for Saddle {
-        fn sample(&mut self, request: &SampleRequest) -> Sampled {
-            let (u, v) = (request.u, request.v);
-            let slopes = TexelSlopes {
-                u: [v, 0.0, 0.0, 0.0],
-                v: [u, 0.0, 0.0, 0.0],
-            };
-            Sampled::Sloped([u * v, 0.0, 0.0, 1.0], slopes)
-        }
-    }
     let source = "texture2d t; shader s(float a = 2.0, float b = 5.0, out float o) {
         o = texture2d_sample<t>(a * 3.0, b).x; }";
     let sources = Sources::new("s.adu", source);
@@ -402,6 +404,24 @@ fn coordinates_have_gradients_by_slopes() {
         "{:?}",
         without.ends()
     );
+}
+
+#[test]
+fn marked_functions_pass_samples_by_slopes() {
+    let source = "texture2d t;
+        [Differentiable] float f(float a, float b) { return texture2d_sample<t>(a * 3.0, b).x; }
+        shader s(float a = 2.0, out float by_a, out float by_b, out float forward) {
+            var p = diffPair(a), q = diffPair(5.0);
+            bwd_diff(f)(p, q, 1.0);
+            by_a = p.d; by_b = q.d; forward = fwd_diff(f)(diffPair(a, 1.0), diffPair(5.0, 10.0)).d; }";
+    let sources = Sources::new("s.adu", source);
+    let no = compiler().compile(&sources).unwrap_err();
+    assert_eq!(no.diagnostics[0].code.to_string(), "E0553");
+    let program = compiler().texture_slopes(true).compile(&sources).unwrap();
+    let mut evaluator = Evaluator::new(&Instance::new(&program));
+    evaluator.evaluate(&Globals::new(program.globals()), &mut Saddle);
+    let found = ["by_a", "by_b", "forward"].map(|name| evaluator.get::<f32>(name).unwrap());
+    assert_eq!(found, [15.0, 6.0, 75.0]);
 }
 
 #[test]

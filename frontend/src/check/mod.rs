@@ -40,7 +40,7 @@ mod warning;
 use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MESSAGE_BYTES};
-use adumbra_ir::module::Message;
+use adumbra_ir::module::{Message, Slopes};
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
 pub(crate) use call::is_built_in;
@@ -71,6 +71,8 @@ pub struct CheckRequest<'a, 'c> {
     pub entry: Option<ast::ReplEntry<'a>>,
     /// Whether every function counts as `[Differentiable]`.
     pub all_marked: bool,
+    /// Whether samples have slopes, by which gradients of coordinates pass.
+    pub slopes: Slopes,
     /// Whether the globals are a struct of the host's, to which no option of the command adds.
     pub is_host_struct: bool,
 }
@@ -96,6 +98,7 @@ pub fn check<'a>(
 ) -> CheckOutput<'a> {
     let mut checker = TypeChecker::new(arena, interner);
     checker.derivatives.all_marked = request.all_marked;
+    checker.derivatives.slopes = request.slopes;
     checker.is_host_struct = request.is_host_struct;
     checker.declare_globals(request.globals);
     if let Some(closures) = request.closures {

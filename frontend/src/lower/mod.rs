@@ -111,9 +111,10 @@ pub(crate) fn lower_functions(
     program: &TypedProgram,
     interner: &Interner,
     functions: impl IntoIterator<Item = FunctionId>,
+    slopes: Slopes,
 ) -> Result<LoweredFunctions, Diagnostic> {
     let options = LowerOptions {
-        slopes: Slopes::Omitted,
+        slopes,
         is_differentiated: true,
     };
     let mut lowering = ModuleLowering::new(program, interner, options, None);

@@ -13,6 +13,7 @@ fn reports(text: &str) -> Vec<(Code, String)> {
         closures: None,
         entry: None,
         all_marked: false,
+        slopes: adumbra_ir::module::Slopes::Omitted,
         is_host_struct: false,
     };
     found.extend(check(&arena, &mut interner, request).diagnostics);

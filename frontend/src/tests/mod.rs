@@ -29,6 +29,7 @@ mod without_meaning;
 
 use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::{CheckRequest, SessionOutput, check};
+use crate::lower::LowerOptions;
 use crate::{Interner, ReplParse, lower, parse, parse_repl};
 use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
@@ -79,6 +80,7 @@ fn checked<T>(
         closures: None,
         entry: None,
         all_marked: false,
+        slopes: Slopes::Omitted,
         is_host_struct: false,
     };
     let checked = check(&arena, &mut interner, request);
@@ -190,6 +192,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         closures: None,
         entry: Some(*entry),
         all_marked: false,
+        slopes: Slopes::Omitted,
         is_host_struct: false,
     };
     let checked = check(&arena, &mut interner, request);

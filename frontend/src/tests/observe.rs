@@ -1,13 +1,13 @@
 //! Tests of observed programs: each variable and branch is reported, and the results do not change.
 
 use super::*;
+use crate::lower::LowerOptions;
 use crate::lower::{
     ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedEvent,
     lower_observed,
 };
 use adumbra_ir::host::{Host, SampleRequest, Sampled, move_steps};
 use adumbra_ir::module::MessageId;
-use adumbra_ir::module::Slopes;
 
 /// The observations of a point, a line each.
 struct Log {

@@ -50,11 +50,11 @@ pub(crate) struct DrawArguments {
     pub(crate) size: Option<[u32; 2]>,
 
     /// Samples of each pixel, in place of the scene's or of 16
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)), allow_negative_numbers = true)]
     pub(crate) spp: Option<u32>,
 
     /// Surfaces that a path may be scattered by
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)), allow_negative_numbers = true)]
     pub(crate) bounces: Option<u32>,
 
     /// The most that a path adds to a channel at once after its first bounce: fewer bright pixels,
@@ -140,7 +140,7 @@ pub(crate) struct DrawArguments {
     pub(crate) no_texture_cache: bool,
 
     /// Megabytes of texture tiles in memory
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536), allow_negative_numbers = true)]
     pub(crate) texture_memory: Option<u32>,
 
     /// Read missing tiles at once, while the thread waits, instead of shading other points
@@ -360,7 +360,11 @@ fn exposure(text: &str) -> Result<f32, String> {
 }
 
 fn replacement(text: &str) -> Result<MaterialReplacement, String> {
-    let (name, file) = (text.rsplit_once('=')).ok_or("it is NAME=FILE, such as Body=paint.adu")?;
+    let example = "it is NAME=FILE, such as Body=paint.adu";
+    let (name, file) = (text.rsplit_once('=')).ok_or(example)?;
+    if file.is_empty() {
+        return Err(format!("there is no file after `{name}=`: {example}"));
+    }
     Ok(MaterialReplacement {
         name: name.to_owned(),
         file: PathBuf::from(file),

@@ -15,7 +15,9 @@ use super::{ColorSpace, Environment, Light, Material, SceneTexture, TextureSourc
 use crate::camera::{Camera, Projection};
 use crate::geometry::{Mesh, quad, sphere};
 use crate::texture::Wrap;
-use adumbra::program::Texture;
+use adumbra::program::{Output, Texture};
+use adumbra::sources::open_file;
+use adumbra::{Scalar, Type};
 use adumbra_image::{ImageSize, PngImage, write_png};
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 use std::path::Path;
@@ -50,7 +52,7 @@ pub(super) fn read(
     path: &Path,
     shape: PreviewShape,
 ) -> Result<Model, SceneError> {
-    let material = read_material(builder, path, &mut |_| None)?;
+    let (material, _) = read_material(builder, path, &mut |_| None)?;
     builder.materials.push(material);
     let material = builder.materials.len() - 1;
     let at = |x: f64| DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
@@ -124,31 +126,49 @@ pub(super) fn stage(model: &mut Model, shape: PreviewShape, size: [u32; 2]) {
 }
 
 /// Compiles the shader of a file as a material. A texture is the one that `bind` gives; else the
-/// file of its metadata; else a checkerboard, as `adumbra run` has it.
+/// file of its metadata; else a checkerboard, as `adumbra run` has it. Also gives the names of those
+/// that are checkerboards.
 pub(super) fn read_material(
     builder: &mut Builder<'_>,
     path: &Path,
     bind: &mut dyn FnMut(&Texture) -> Option<usize>,
-) -> Result<Material, SceneError> {
+) -> Result<(Material, Vec<String>), SceneError> {
     let at = |message: String| SceneError::file(path, message);
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| at("its name is not UTF-8".to_owned()))?;
+    open_file(path).map_err(|error| at(format!("the shader cannot be read: {error}")))?;
     let section = ShaderSection {
         file: name.to_owned(),
         inputs: Named::default(),
         textures: Named::default(),
     };
     let instance = shader_instance(builder, path, "material", &section, false)?;
+    let is_drawn =
+        |output: &Output| [Type::Scalar(Scalar::Closure), Type::Vector(3)].contains(&output.ty);
+    if !instance.program().outputs().iter().any(is_drawn) {
+        return Err(at(
+            "the shader has no output that can be drawn: write `out closure surface` or `out color c`"
+                .to_owned(),
+        ));
+    }
+    let mut checkerboards = Vec::new();
     let mut find = |texture: &Texture| {
         if let Some(bound) = bind(texture) {
             return Ok(bound);
         }
         let program = instance.program();
         let declared = compile::declared_texture(folder(path), name, program, texture)?;
-        let texture = declared.map_or_else(checkerboard, Ok)?;
+        let texture = match declared {
+            Some(texture) => texture,
+            None => {
+                checkerboards.push(texture.name.clone());
+                checkerboard()?
+            }
+        };
         Ok(builder.add_texture(texture))
     };
-    compile::finish(name, &instance, &mut find).map_err(at)
+    let material = compile::finish(name, &instance, &mut find).map_err(at)?;
+    Ok((material, checkerboards))
 }
 
 /// Fields of 1 and 0; the first is 1.

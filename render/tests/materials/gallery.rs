@@ -149,7 +149,8 @@ fn shader_replaces_a_material_and_has_its_textures() {
             float t = texture2d_sample<base_color_map>(float2(0)).x + texture2d_sample<other>(float2(0)).x;
             c = make_closure<emission>(color(3, 0, 0) + 0.0 * t);
         }";
-    let scene = model.load("Body", shader).expect("a scene");
+    let mut scene = model.load("Body", shader).expect("a scene");
+    let warnings = std::mem::take(&mut scene.warnings);
     let (mean, _) = mean(&draw(&scene, 1));
     assert!(mean[0] > 1.0 && mean[1] > 0.05, "{mean:?}");
     let own = scene
@@ -162,6 +163,20 @@ fn shader_replaces_a_material_and_has_its_textures() {
     };
     assert!(scene.textures[map].name().ends_with("t.png"));
     assert_eq!(scene.textures[other].name(), "checkerboard");
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}")
+    };
+    assert!(
+        warning.contains("`other` is drawn as a checkerboard")
+            && warning.ends_with("no map of `Body`, which has base_color_map"),
+        "{warning}"
+    );
+    let near = shader.replace("other", "base_colour_map");
+    let scene = model.load("Body", &near).expect("a scene");
+    assert!(scene.warnings[0].ends_with("did you mean `base_color_map`?"));
+    let none = near.replace("base_color_map", "normal_map");
+    let scene = model.load("Rest", &none).expect("a scene");
+    assert!(scene.warnings.len() == 2 && scene.warnings[0].contains("has no maps"));
 }
 
 #[test]
@@ -176,6 +191,28 @@ fn replacement_of_no_material_is_refused() {
         message.ends_with("there is no material `Bodi`; there are `Body`, `Rest`"),
         "{message}"
     );
+    let message = model.load("Body", "shader own(out float o) { o = 1; }");
+    let message = message.expect_err("nothing is drawn").to_string();
+    assert!(message.contains("`out closure surface`"), "{message}");
+    let loader = |names: [&str; 2]| {
+        let replacement = |name: &str| MaterialReplacement {
+            name: name.to_owned(),
+            file: model.path("own.adu"),
+        };
+        let loader = SceneLoader::new().with_replacements(names.map(replacement).to_vec());
+        loader.load(&model.path("m.obj"))
+    };
+    model.write("own.adu", fine);
+    assert!(loader(["Body", "Rest"]).is_ok());
+    let twice = loader(["Body", "Body"])
+        .expect_err("it is given twice")
+        .to_string();
+    assert!(twice.contains("`Body` is replaced twice"), "{twice}");
+    std::fs::remove_file(model.path("own.adu")).expect("it is there");
+    let gone = loader(["Body", "Rest"])
+        .expect_err("there is no file")
+        .to_string();
+    assert!(gone.contains("the shader cannot be read"), "{gone}");
     let message = model.load("Body", "shader own(out color c) { c = d; }");
     let message = message.expect_err("it does not compile").to_string();
     assert!(

@@ -29,7 +29,7 @@ use super::{DeclaredFunction, FunctionOrigin, TypeChecker};
 use crate::ast::{self, DERIVATIVE_MODES, ParamDirection};
 use crate::interner::Symbol;
 use crate::limits::MAX_DERIVATIVE_ORDER;
-use adumbra_ir::module::DifferentiationMode;
+use adumbra_ir::module::{DifferentiationMode, Slopes};
 use adumbra_ir::passes::no_forward_rule;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -61,6 +61,8 @@ pub(super) struct Derivatives {
     reversed: Vec<(FunctionId, Span)>,
     /// Whether functions need no mark.
     pub(super) all_marked: bool,
+    /// Whether samples have slopes.
+    pub(super) slopes: Slopes,
     /// Derivatives that are called, each with the first place.
     called: Vec<(FunctionId, Span)>,
     /// The struct whose methods are being declared.

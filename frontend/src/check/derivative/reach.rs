@@ -140,7 +140,7 @@ impl<'a> TypeChecker<'a, '_> {
         marked: Vec<FunctionId>,
     ) -> Option<ReachedFunctions> {
         let program = self.take_program();
-        let lowered = lower_functions(&program, self.interner, starts);
+        let lowered = lower_functions(&program, self.interner, starts, self.derivatives.slopes);
         let slots = |id: &LoweredFrom| match id {
             LoweredFrom::Function(id) => {
                 let function = &program.functions[id.0 as usize];
