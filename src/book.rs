@@ -57,6 +57,8 @@ struct ErrorsE0816;
 struct ErrorsE0817;
 #[doc = include_str!("../docs/errors/E0818.md")]
 struct ErrorsE0818;
+#[doc = include_str!("../docs/fit.md")]
+struct Fit;
 #[doc = include_str!("../docs/shader-gradients.md")]
 struct ShaderGradients;
 #[doc = include_str!("../docs/errors/W0805.md")]

@@ -519,7 +519,7 @@ impl WholeBatch {
     }
 }
 
-/// Words that so many points take, one every `stride`.
+/// Words that points take, one every `stride`.
 fn words_for(points: usize, stride: usize) -> usize {
     match points {
         0 => 0,

@@ -12,6 +12,7 @@ mod counts;
 mod crates;
 mod derived;
 mod dropped;
+mod fits;
 mod floats;
 mod gradients;
 mod groups;

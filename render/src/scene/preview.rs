@@ -126,8 +126,8 @@ pub(super) fn stage(model: &mut Model, shape: PreviewShape, size: [u32; 2]) {
 }
 
 /// Compiles the shader of a file as a material. A texture is the one that `bind` gives; else the
-/// file of its metadata; else a checkerboard, as `adumbra run` has it. Also gives the names of those
-/// that are checkerboards.
+/// file of its metadata; else a checkerboard, as `adumbra run` has it. Also gives the names of
+/// those that are checkerboards.
 pub(super) fn read_material(
     builder: &mut Builder<'_>,
     path: &Path,

@@ -45,7 +45,7 @@ pub struct EntryDerivative {
 }
 
 /// The name of a value's tangent, cotangent or gradient: `d(v)`, and `d2(v)`, `d3(v)`, … in
-/// derivatives of so many derivatives. No identifier is like it.
+/// derivatives of that many derivatives. No identifier is like it.
 pub fn tangent_name(nested: usize, name: &str) -> String {
     match nested {
         0 => format!("d({name})"),

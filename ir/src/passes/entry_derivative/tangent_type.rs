@@ -33,8 +33,8 @@ pub struct TangentGlobal {
     pub ty: Type,
 }
 
-/// The globals for the tangent of a value in a derivative of so many derivatives, in the order of
-/// the value's floats: `d(name)`, or, since globals are no arrays and no structs, one for each
+/// The globals for the tangent of a value in a derivative of that many derivatives, in the order
+/// of the value's floats: `d(name)`, or, since globals are no arrays and no structs, one for each
 /// element (`d(name[0])`) and member (`d(name.member)`).
 pub fn tangent_globals(nested: usize, name: &str, ty: &Type) -> Vec<TangentGlobal> {
     let mut globals = Vec::new();
