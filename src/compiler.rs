@@ -5,7 +5,7 @@ use crate::closure::registry::ClosureRegistry;
 use crate::diagnostics::Diagnostics;
 use crate::globals::GlobalsLayout;
 use crate::gradient::{GradientRequest, layout_with_seeds};
-use crate::program::Program;
+use crate::program::{Compilation, Program};
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::Interner;
@@ -549,15 +549,8 @@ impl Compiler {
         };
         let lower = clock.lap();
         let layout = match self.requests.is_empty() {
-            true => Ok(self.layout.clone()),
+            true => self.layout.clone(),
             false => layout_with_seeds(&self.layout, &module),
-        };
-        let layout = match layout {
-            Ok(layout) => layout,
-            Err(diagnostic) => {
-                warnings.push(*diagnostic);
-                return Err(Diagnostics::new(warnings, sources));
-            }
         };
         match run_backend(module, options) {
             Ok(back) => {
@@ -570,13 +563,15 @@ impl Compiler {
                 };
                 let program = Program::new(
                     BackendOutput { phases, ..back },
-                    layout,
-                    Some(sources.clone()),
-                    Some(origin),
-                    warnings,
-                    of_outputs,
-                    origins.second_order,
-                    kept,
+                    Compilation {
+                        layout,
+                        sources: Some(sources.clone()),
+                        origin: Some(origin),
+                        warnings,
+                        of_outputs,
+                        second_order: origins.second_order,
+                        kept,
+                    },
                 );
                 Ok(Arc::new(program))
             }

@@ -66,28 +66,31 @@ pub(crate) struct PreparedModule {
     pub(crate) options: PassOptions,
 }
 
+/// What a program has of its compilation beside its code.
+#[derive(Debug)]
+pub(crate) struct Compilation {
+    pub(crate) layout: GlobalsLayout,
+    pub(crate) sources: Option<Sources>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) of_outputs: usize,
+    pub(crate) second_order: Vec<bool>,
+    pub(crate) kept: Vec<KeptRecord>,
+}
+
 impl Program {
-    pub(crate) fn new(
-        back: BackendOutput,
-        layout: GlobalsLayout,
-        sources: Option<Sources>,
-        origin: Option<Origin>,
-        warnings: Vec<Diagnostic>,
-        of_outputs: usize,
-        second_order: Vec<bool>,
-        kept: Vec<KeptRecord>,
-    ) -> Program {
+    pub(crate) fn new(back: BackendOutput, of: Compilation) -> Program {
         Program {
             module: Some(back.module),
             bytecode: Arc::new(back.bytecode),
-            layout,
-            sources,
-            origin: origin.map(Box::new),
-            warnings,
-            of_outputs,
-            second_order,
+            layout: of.layout,
+            sources: of.sources,
+            origin: of.origin.map(Box::new),
+            warnings: of.warnings,
+            of_outputs: of.of_outputs,
+            second_order: of.second_order,
             prepared: back.prepared,
-            kept,
+            kept: of.kept,
             phases: back.phases,
             native: OnceLock::new(),
             tiers: Arc::default(),

@@ -7,6 +7,7 @@ use super::request::{GradientRequest, RequestedParameter};
 use crate::access::closest_name;
 use crate::diagnostics::Diagnostic;
 use crate::globals::GlobalsLayout;
+use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{
     EntryDerivative, differentiate_entry, entry_losses, tangent_globals, tangent_name, tangent_type,
@@ -34,26 +35,51 @@ pub(crate) fn derive(
     let mut last = None;
     for (nested, request) in requests.iter().enumerate() {
         let derivative = resolve(module, request, nested)?;
+        check_seeds(module, &derivative)?;
         last = Some(describe(module, &derivative));
         differentiate_entry(module, &derivative);
     }
     Ok(last)
 }
 
+/// Checks that the seeds of a derivative, which are globals, are not too many.
+fn check_seeds(module: &Module, derivative: &EntryDerivative) -> Result<(), Box<Diagnostic>> {
+    let seeds = |name: &str, ty: &Type| tangent_globals(derivative.nested, name, ty).len();
+    let count: usize = match derivative.mode {
+        Mode::Backward => {
+            let outputs = derivative.outputs.iter().map(|&at| &module.outputs[at]);
+            outputs.map(|output| seeds(&output.name, &output.ty)).sum()
+        }
+        Mode::Forward => {
+            let inputs = derivative.inputs.iter().map(|&at| &module.inputs[at]);
+            let inputs: usize = inputs.map(|input| seeds(&input.name, &input.ty)).sum();
+            let globals = derivative.globals.iter().map(|&at| &module.globals[at]);
+            inputs
+                + globals
+                    .map(|global| seeds(&global.name, &global.ty))
+                    .sum::<usize>()
+        }
+    };
+    if module.globals.len() + count <= MAX_GLOBALS {
+        return Ok(());
+    }
+    let message = format!(
+        "the derivative has {count} seeds, each a global; with those of the host that is more than {MAX_GLOBALS}"
+    );
+    let refused = refused(module.entry().span, message);
+    Err(Box::new(refused.help(
+        "differentiate fewer outputs, or by fewer parameters",
+    )))
+}
+
 /// The globals of a layout, and those of the module that derivatives have added.
-///
-/// # Errors
-/// If they are too many.
-pub(crate) fn layout_with_seeds(
-    layout: &GlobalsLayout,
-    module: &Module,
-) -> Result<GlobalsLayout, Box<Diagnostic>> {
+pub(crate) fn layout_with_seeds(layout: &GlobalsLayout, module: &Module) -> GlobalsLayout {
     let mut layout = layout.clone();
     for global in module.globals.iter().skip(layout.members().len()) {
         let added = layout.add(global.name.clone(), global.ty.clone());
-        added.map_err(|error| refused(module.entry().span, error.to_string()))?;
+        added.expect("seeds have names of their own, allowed types, and are not too many");
     }
-    Ok(layout)
+    layout
 }
 
 fn refused(shader: Span, message: impl Into<String>) -> Box<Diagnostic> {

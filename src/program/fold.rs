@@ -1,6 +1,6 @@
 //! Folding of inputs into a program: the passes run anew, on the module as it was before shadows.
 
-use super::{Instance, PreparedModule, Program};
+use super::{Compilation, Instance, PreparedModule, Program};
 use crate::compiler::{BackendOutput, run_backend};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::link;
@@ -98,13 +98,15 @@ impl Instance {
         let phases = self.program.phases + back.phases;
         let program = Program::new(
             BackendOutput { phases, ..back },
-            self.program.layout.clone(),
-            self.program.sources.clone(),
-            None,
-            self.program.warnings.clone(),
-            self.program.of_outputs,
-            self.program.second_order.clone(),
-            self.program.kept.clone(),
+            Compilation {
+                layout: self.program.layout.clone(),
+                sources: self.program.sources.clone(),
+                origin: None,
+                warnings: self.program.warnings.clone(),
+                of_outputs: self.program.of_outputs,
+                second_order: self.program.second_order.clone(),
+                kept: self.program.kept.clone(),
+            },
         );
         Ok(Instance {
             inputs: left,
