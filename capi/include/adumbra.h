@@ -795,8 +795,9 @@ typedef uint32_t (*AdumbraIsCancelled)(void *user);
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, those of sums on several threads, and must return: no exceptions, no `longjmp`. They
-/// run in the library's floating-point environment; a callback that changes it restores it.
+/// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
+/// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
+/// callback that changes it restores it.
 typedef struct AdumbraHost {
     /// Bytes of this struct.
     uint32_t size;
@@ -1113,13 +1114,13 @@ void adumbra_program_free(struct AdumbraProgram *program);
 /// Makes a program that computes the outputs of `program` and their gradient. It is a program as
 /// any, and has gradients of its own. `request` may be NULL for its default.
 ///
-/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient by
-/// a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`, and
-/// the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient
+/// by a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`,
+/// and the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
-/// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a host
-/// that does not need them. A program that was loaded has no gradient.
+/// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
+/// host that does not need them. A program that was loaded has no gradient.
 AdumbraStatus adumbra_program_gradient(const struct AdumbraProgram *program,
                                        const struct AdumbraGradientRequest *request,
                                        struct AdumbraProgram **gradient,

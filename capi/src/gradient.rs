@@ -149,8 +149,8 @@ impl AdumbraProgram {
         }
     }
 
-    /// The values that its gradient is of, then those that it is by, each with its list, and whether
-    /// its gradient is zero.
+    /// The values that its gradient is of, then those that it is by, each with its list, and
+    /// whether its gradient is zero.
     fn differentiated(&self) -> Vec<(AdumbraList, &DifferentiatedValue, bool)> {
         let Some(gradient) = &self.gradient else {
             return Vec::new();
@@ -171,13 +171,13 @@ impl AdumbraProgram {
 /// Makes a program that computes the outputs of `program` and their gradient. It is a program as
 /// any, and has gradients of its own. `request` may be NULL for its default.
 ///
-/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient by
-/// a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`, and
-/// the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient
+/// by a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`,
+/// and the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
-/// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a host
-/// that does not need them. A program that was loaded has no gradient.
+/// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
+/// host that does not need them. A program that was loaded has no gradient.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_gradient(
     program: *const AdumbraProgram,

@@ -179,8 +179,9 @@ pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, those of sums on several threads, and must return: no exceptions, no `longjmp`. They
-/// run in the library's floating-point environment; a callback that changes it restores it.
+/// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
+/// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
+/// callback that changes it restores it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraHost {
