@@ -305,11 +305,11 @@ enum AdumbraGradientMode
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// The host gives a weight for each number of the outputs, and gets the gradient by each
-    /// parameter.
+    /// The host gives cotangents, a weight for each number of the outputs, and gets the gradient by
+    /// each parameter.
     ADUMBRA_GRADIENT_MODE_BACKWARD = 0,
-    /// The host gives a direction among the parameters, and gets the change of each output along
-    /// it.
+    /// The host gives tangents, a direction among the parameters, and gets those of the outputs,
+    /// their change along it.
     ADUMBRA_GRADIENT_MODE_FORWARD = 1,
 };
 #ifndef __cplusplus
@@ -885,7 +885,8 @@ typedef struct AdumbraSumsOptions {
     /// Options of the evaluator of each thread; may be NULL.
     const struct AdumbraBatchOptions *batch;
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
+    /// and reports have these numbers; `first` and what callbacks get count from the planes' first.
     uint64_t numbered_from;
 } AdumbraSumsOptions;
 
@@ -1114,9 +1115,9 @@ void adumbra_program_free(struct AdumbraProgram *program);
 /// Makes a program that computes the outputs of `program` and their gradient. It is a program as
 /// any, and has gradients of its own. `request` may be NULL for its default.
 ///
-/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient
-/// by a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`,
-/// and the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
+/// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
+/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a

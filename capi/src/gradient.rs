@@ -22,11 +22,11 @@ use std::ptr::null;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraGradientMode {
-    /// The host gives a weight for each number of the outputs, and gets the gradient by each
-    /// parameter.
+    /// The host gives cotangents, a weight for each number of the outputs, and gets the gradient by
+    /// each parameter.
     Backward = 0,
-    /// The host gives a direction among the parameters, and gets the change of each output along
-    /// it.
+    /// The host gives tangents, a direction among the parameters, and gets those of the outputs,
+    /// their change along it.
     Forward = 1,
 }
 
@@ -171,9 +171,9 @@ impl AdumbraProgram {
 /// Makes a program that computes the outputs of `program` and their gradient. It is a program as
 /// any, and has gradients of its own. `request` may be NULL for its default.
 ///
-/// Backward, the weights of an output `o` are the global `d(o)`, zero until set, and the gradient
-/// by a parameter `a` is the output `d(a)`. Forward, the direction along `a` is the global `d(a)`,
-/// and the change of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
+/// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
+/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a

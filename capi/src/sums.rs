@@ -51,7 +51,8 @@ pub struct AdumbraSumsOptions {
     /// Options of the evaluator of each thread; may be NULL.
     pub batch: *const AdumbraBatchOptions,
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
+    /// and reports have these numbers; `first` and what callbacks get count from the planes' first.
     pub numbered_from: u64,
 }
 

@@ -327,7 +327,8 @@ struct SumsOptions {
     /// Options of the evaluator of each thread.
     BatchOptions batch{};
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
+    /// and reports have these numbers; `first` and what hosts get count from the planes' first.
     std::uint64_t numbered_from = 0;
 };
 

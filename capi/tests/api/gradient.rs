@@ -182,6 +182,17 @@ fn gradients_are_of_and_by_what_facade_says() {
         given = wave.expect("it is by all inputs").3;
     }
     assert_eq!(given, ["d(wave.k)", "d(wave.gain)"]);
+    // A member of a gradient is found by its path.
+    let (_, made, _) = gradient(program, null());
+    let mut gain: AdumbraVariable = sized();
+    let path = c"d(wave).gain".as_ptr();
+    ok!(adumbra_program_find(made, 0, path, &raw mut gain));
+    assert_eq!((text(gain.type_name), gain.scalars), ("float2", 2));
+    for lost in [c"d(wave).loss", c"d(wav", c"d(wave)."] {
+        let status = call!(adumbra_program_find(made, 0, lost.as_ptr(), &raw mut gain));
+        assert_eq!(status, AdumbraStatus::UnknownName);
+    }
+    call!(adumbra_program_free(made));
     // The gradient of a gradient, whose program is freed before.
     let (_, first, _) = gradient(program, null());
     let (_, second, _) = gradient(first, &raw const named);
@@ -539,6 +550,35 @@ fn invalid_sums_are_refused() {
     let wrong = made!(adumbra_batch_globals_new(others));
     let wrong_globals = tried(&none, wrong, 0, 1, &[c"o"]);
     assert_eq!(wrong_globals, AdumbraStatus::WrongGlobals);
+
+    // Points that come in quads are evaluated quad by quad.
+    let layout = made!(adumbra_layout_new());
+    let in_quads = AdumbraCompilerOptions {
+        derivatives: AdumbraDerivatives::QuadFine as u32,
+        ..sized()
+    };
+    let compiler = made!(adumbra_compiler_new(layout, &raw const in_quads));
+    let quads = compile(compiler, "shader s(out float o) { o = 1.0; }");
+    let of_quads = made!(adumbra_instance_new(quads));
+    let zero = made!(adumbra_batch_globals_new(quads));
+    let (output, mut none_of_them) = (c"o".as_ptr(), null_mut());
+    let refused = call!(adumbra_sums_new(
+        of_quads,
+        null(),
+        zero,
+        0,
+        4,
+        &raw const output,
+        1,
+        null(),
+        &raw mut none_of_them
+    ));
+    assert_eq!(refused, AdumbraStatus::Quads);
+    call!(adumbra_batch_globals_free(zero));
+    call!(adumbra_instance_free(of_quads));
+    call!(adumbra_program_free(quads));
+    call!(adumbra_compiler_free(compiler));
+    call!(adumbra_layout_free(layout));
 
     // Sums of other outputs are not joined, and have no totals of these.
     let sums = fitted.sums(&none, globals, 0..10, null());
