@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 9
+#define ADUMBRA_API 10
 
 
 
@@ -52,7 +52,7 @@ enum AdumbraStatus
     ADUMBRA_STATUS_NOT_UTF8 = 5,
     /// There is nothing of that name.
     ADUMBRA_STATUS_UNKNOWN_NAME = 6,
-    /// The name is there already.
+    /// The name, or the point, is there already.
     ADUMBRA_STATUS_DUPLICATE = 7,
     /// It has another type, or can have no such type.
     ADUMBRA_STATUS_WRONG_TYPE = 8,
@@ -60,7 +60,7 @@ enum AdumbraStatus
     ADUMBRA_STATUS_INDEX = 9,
     /// A number names none of its enumeration.
     ADUMBRA_STATUS_INVALID_VALUE = 10,
-    /// The source, or the bytecode, is at fault; the diagnostics say how.
+    /// The source, the bytecode or the request is at fault; the diagnostics say how.
     ADUMBRA_STATUS_REFUSED = 11,
     /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or
     /// machine code for another processor, or the engine that needs source.
@@ -299,6 +299,27 @@ typedef uint32_t AdumbraFormat;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// The mode of a gradient.
+enum AdumbraGradientMode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The host gives cotangents, a weight for each number of the outputs, and gets the gradient by
+    /// each parameter.
+    ADUMBRA_GRADIENT_MODE_BACKWARD = 0,
+    /// The host gives tangents, a direction among the parameters, and gets those of the outputs,
+    /// their change along it.
+    ADUMBRA_GRADIENT_MODE_FORWARD = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum AdumbraGradientMode AdumbraGradientMode;
+#else
+typedef uint32_t AdumbraGradientMode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// The lists of named things that a program has.
 enum AdumbraList
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -488,6 +509,10 @@ typedef struct AdumbraReply AdumbraReply;
 /// The sources of one compilation. The first holds the shader, the others what it may use.
 typedef struct AdumbraSources AdumbraSources;
 
+/// Sums of outputs over points, in double precision. They are the same to the bit for every width,
+/// tier and number of threads, and for every division of the points into sums that are joined.
+typedef struct AdumbraSums AdumbraSums;
+
 /// A member of a host's struct of globals, to be compared with a layout: `{"uv",
 /// ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. Lists hold this struct element by element, so
 /// it never grows.
@@ -603,6 +628,55 @@ typedef struct AdumbraStats {
     /// Bytes of the program in memory.
     uint64_t memory;
 } AdumbraStats;
+
+/// The gradient that a program is asked for. Zero everywhere is that of all outputs by all inputs,
+/// backward.
+typedef struct AdumbraGradientRequest {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// An `AdumbraGradientMode`.
+    uint32_t mode;
+    /// Names of the outputs that it is of.
+    const char *const *of;
+    /// The number of these names; 0 for all outputs that have floats.
+    size_t of_count;
+    /// Names of inputs that it is by.
+    const char *const *inputs;
+    /// The number of these names.
+    size_t input_count;
+    /// Names of globals that it is by.
+    const char *const *globals;
+    /// The number of these names.
+    size_t global_count;
+    /// 1 for all inputs that have floats. Without a name of an input or a global, it is by these.
+    uint32_t all_inputs;
+    /// 1 for all globals that have floats and are read.
+    uint32_t all_globals;
+} AdumbraGradientRequest;
+
+/// A value that the gradient of a program is of or by, and the place of its derivative in that
+/// program.
+typedef struct AdumbraDifferentiated {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// The `AdumbraList` that has the value: `ADUMBRA_LIST_OUTPUTS` if the gradient is of it,
+    /// `ADUMBRA_LIST_PARAMETERS` or `ADUMBRA_LIST_GLOBALS` if it is by it.
+    uint32_t list;
+    /// Its number in that list.
+    size_t index;
+    /// Its name, which lives as long as the program.
+    const char *name;
+    /// The `AdumbraList` that has its derivative: `ADUMBRA_LIST_OUTPUTS` if the program computes
+    /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point.
+    uint32_t derivative_list;
+    /// 1 if the gradient by it is 0 at every point, since no derivative leads from it to an output.
+    uint32_t is_zero;
+    /// The number of the derivative in that list.
+    size_t derivative_index;
+    /// How many entries of that list it is, one after the other: one, or, where the host gives it,
+    /// one for each element of an array and each member of a struct.
+    size_t derivative_count;
+} AdumbraDifferentiated;
 
 /// The limits of a point's work, and of the points that may be suspended. Zero is the default
 /// limit.
@@ -721,8 +795,9 @@ typedef uint32_t (*AdumbraIsCancelled)(void *user);
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. They
-/// run in the library's floating-point environment; a callback that changes it restores it.
+/// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
+/// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
+/// callback that changes it restores it.
 typedef struct AdumbraHost {
     /// Bytes of this struct.
     uint32_t size;
@@ -799,6 +874,44 @@ typedef struct AdumbraBatchOptions {
     /// compiled; 0 for the default.
     uint64_t compile_after;
 } AdumbraBatchOptions;
+
+/// Options of sums. Zero everywhere is the default.
+typedef struct AdumbraSumsOptions {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// The most threads that evaluate points, up to 1024; 0 for one, the caller's. With more than
+    /// one, callbacks of the host run on several at once.
+    uint32_t threads;
+    /// Options of the evaluator of each thread; may be NULL.
+    const struct AdumbraBatchOptions *batch;
+    /// The number, among all points that are summed, of the point with which the planes of the
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
+    /// and reports have these numbers; `first` and what callbacks get count from the planes' first.
+    uint64_t numbered_from;
+} AdumbraSumsOptions;
+
+/// How the points of sums went.
+typedef struct AdumbraSumsReport {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// The number of points that a limit stopped; they count as 0.
+    uint64_t stopped;
+    /// The number of points that the host left waiting for a texture; they count as 0.
+    uint64_t pending;
+    /// The number of points with faults.
+    uint64_t faulty;
+    /// The first point with a fault.
+    uint64_t first_faulty;
+    /// How many numbers are infinite or NaN, as their sum then is.
+    uint64_t not_finite;
+    /// The first point that has one.
+    uint64_t first_not_finite;
+    /// How many numbers, or sums of neighbours, are so small beside others that adding them changed
+    /// nothing.
+    uint64_t vanished;
+    /// The first point that has one.
+    uint64_t first_vanished;
+} AdumbraSumsReport;
 
 #ifdef __cplusplus
 extern "C" {
@@ -998,6 +1111,31 @@ AdumbraStatus adumbra_program_load(const uint8_t *bytes,
 
 /// Frees a program. Instances that were made of it live on.
 void adumbra_program_free(struct AdumbraProgram *program);
+
+/// Makes a program that computes the outputs of `program` and their gradient. It is a program as
+/// any, and has gradients of its own. `request` may be NULL for its default.
+///
+/// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
+/// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
+/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+///
+/// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
+/// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
+/// host that does not need them. A program that was loaded has no gradient.
+AdumbraStatus adumbra_program_gradient(const struct AdumbraProgram *program,
+                                       const struct AdumbraGradientRequest *request,
+                                       struct AdumbraProgram **gradient,
+                                       struct AdumbraDiagnostics **diagnostics);
+
+/// The number of values that the gradient of a program is of and by: 0 for a program that
+/// `adumbra_program_gradient` did not make.
+AdumbraStatus adumbra_program_differentiated_count(const struct AdumbraProgram *gradient, size_t *count);
+
+/// One of the values that the gradient of a program is of and by: outputs first, then inputs, then
+/// globals, each in the order of their lists.
+AdumbraStatus adumbra_program_differentiated(const struct AdumbraProgram *gradient,
+                                             size_t index,
+                                             struct AdumbraDifferentiated *value);
 
 /// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as
 /// the process. Evaluators whose engine or tier is native run its machine code.
@@ -1302,6 +1440,36 @@ AdumbraStatus adumbra_batch_evaluator_memory(const struct AdumbraBatchEvaluator 
 /// Frees a batch evaluator. One that is being used, as by the callback that calls this, is not
 /// freed.
 void adumbra_batch_evaluator_free(struct AdumbraBatchEvaluator *evaluator);
+
+/// Evaluates an instance at points `first` to `first + points` of a batch, and sums the outputs of
+/// these `count` names over them. `options` and `host` may be NULL.
+AdumbraStatus adumbra_sums_new(const struct AdumbraInstance *instance,
+                               const struct AdumbraSumsOptions *options,
+                               const struct AdumbraBatchGlobals *globals,
+                               size_t first,
+                               size_t points,
+                               const char *const *outputs,
+                               size_t count,
+                               const struct AdumbraHost *host,
+                               struct AdumbraSums **sums);
+
+/// Adds the points of `other`, which stays as it is, to `sums`. Both are of the same outputs, and
+/// have no point in common.
+AdumbraStatus adumbra_sums_join(struct AdumbraSums *sums, const struct AdumbraSums *other);
+
+/// The sum of each float of an output, in order. `needed`, unless it is NULL, is their number, also
+/// if the buffer is too small.
+AdumbraStatus adumbra_sums_total(const struct AdumbraSums *sums,
+                                 const char *output,
+                                 double *totals,
+                                 size_t capacity,
+                                 size_t *needed);
+
+/// Says how the points went. Points have their numbers among all that are summed.
+AdumbraStatus adumbra_sums_report(const struct AdumbraSums *sums, struct AdumbraSumsReport *report);
+
+/// Frees sums.
+void adumbra_sums_free(struct AdumbraSums *sums);
 
 #ifdef __cplusplus
 }  // extern "C"

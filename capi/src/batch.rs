@@ -2,7 +2,7 @@
 
 use crate::argument::{Argument, arg};
 use crate::batch_globals::{AdumbraBatchGlobals, lend};
-use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, batch_setup};
+use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, known_setup};
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
 use crate::evaluator::store_outcome;
@@ -95,19 +95,14 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, instance, options, setup) = unsafe {
+        let (to, instance, options) = unsafe {
             let to = out_handle(arg!(evaluator))?;
             let options = read_struct_or_default(arg!(options))?;
-            (to, borrow(arg!(instance))?, options, batch_setup(&options)?)
+            (to, borrow(arg!(instance))?, options)
         };
         let instance = instance.get()?;
-        let layout = instance.program().globals();
-        let mut names = setup.uniform.iter();
-        if let Some(unknown) = names.position(|name| layout.member(name).is_none()) {
-            let name = &setup.uniform[unknown];
-            let uniform = arg!(options->uniform).element(unknown, ());
-            return Err(uniform.unknown(name, "global"));
-        }
+        // SAFETY: the contract of the crate.
+        let setup = unsafe { known_setup(&options, instance.program())? };
         let evaluator = BatchEvaluator::with(&instance, &setup);
         let inside = Inside {
             evaluator: evaluator?,

@@ -6,6 +6,7 @@ use crate::options::{AdumbraLimits, from_number, read_limits};
 use crate::pointer::{borrow_out, read_name, read_optional_name, read_slice};
 use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
+use adumbra::Program;
 use adumbra::batch::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
 use std::ffi::c_char;
 use std::mem::offset_of;
@@ -70,7 +71,7 @@ unsafe impl SizedStruct for AdumbraBatchOptions {
 
 /// # Safety
 /// Names and limits are the caller's, by the contract of the crate.
-pub(crate) unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
+unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
     let width = options.width as usize;
     if width > MAX_WIDTH {
         let what = format!("is {width}, and the greatest width is {MAX_WIDTH}");
@@ -109,6 +110,26 @@ pub(crate) unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchS
             },
         },
     })
+}
+
+/// The same for a program, which has the globals that are uniform.
+///
+/// # Safety
+/// As for [`batch_setup`].
+pub(crate) unsafe fn known_setup(
+    options: &AdumbraBatchOptions,
+    program: &Program,
+) -> Result<BatchSetup> {
+    // SAFETY: this function's contract is that of `batch_setup`.
+    let setup = unsafe { batch_setup(options)? };
+    let mut names = setup.uniform.iter();
+    let layout = program.globals();
+    if let Some(unknown) = names.position(|name| layout.member(name).is_none()) {
+        let name = &setup.uniform[unknown];
+        let uniform = arg!(options->uniform).element(unknown, ());
+        return Err(uniform.unknown(name, "global"));
+    }
+    Ok(setup)
 }
 
 /// In the order of [`AdumbraCompileWhen`].

@@ -1,11 +1,11 @@
 //! The C functions that compile sources to a program or to diagnostics.
 
-use crate::argument::{Argument, arg};
+use crate::argument::arg;
 use crate::closures::AdumbraClosures;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
 use crate::guard::{Result, guard, lock_or_busy};
 use crate::layout::AdumbraLayout;
-use crate::options::from_number;
+use crate::options::{flag, from_number};
 use crate::pointer::{
     borrow, borrow_optional, free_handle, optional_out_handle, out_handle, read_name,
     read_optional_name, read_string, store_handle,
@@ -81,11 +81,6 @@ unsafe impl SizedStruct for AdumbraCompilerOptions {}
 #[derive(Debug)]
 pub struct AdumbraCompiler {
     compiler: Compiler,
-}
-
-/// A flag, 0 or 1.
-fn flag(number: Argument<u32>) -> Result<bool> {
-    from_number(&[false, true], number)
 }
 
 /// # Safety

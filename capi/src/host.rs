@@ -8,6 +8,7 @@ use adumbra::{
     Host, Outcome, Program, SampleRequest, Sampled, Texel, TexelSlopes, host::MessageId,
 };
 use std::ffi::{c_char, c_void};
+use std::ops::DerefMut;
 use std::ptr::{null, null_mut};
 
 /// How far a point came.
@@ -178,8 +179,9 @@ pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. They
-/// run in the library's floating-point environment; a callback that changes it restores it.
+/// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
+/// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
+/// callback that changes it restores it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraHost {
@@ -239,23 +241,56 @@ impl RequestColumns {
     }
 }
 
-/// The callbacks as engines know a host.
-pub(crate) struct Callbacks<'a> {
+/// The callbacks as engines know a host. The columns are an evaluator's, or its own.
+pub(crate) struct Callbacks<'a, C> {
     host: AdumbraHost,
     program: &'a Program,
-    columns: &'a mut RequestColumns,
+    columns: C,
     point: usize,
 }
 
-impl<'a> Callbacks<'a> {
+/// The callbacks of an evaluation on several threads.
+pub(crate) struct SharedCallbacks<'a> {
+    host: AdumbraHost,
+    program: &'a Program,
+}
+
+// SAFETY: the caller promised that its callbacks may run on several threads at once, with what
+// `user` points at.
+unsafe impl Sync for SharedCallbacks<'_> {}
+
+impl<'a> SharedCallbacks<'a> {
+    /// # Safety
+    /// As for [`Callbacks::new`]; several threads may call them at once.
+    pub(crate) unsafe fn new(
+        host: Argument<*const AdumbraHost>,
+        program: &'a Program,
+    ) -> Result<SharedCallbacks<'a>> {
+        // SAFETY: the caller promises that `host` is NULL or a struct of its size.
+        let host = unsafe { read_struct_or_default(host)? };
+        Ok(SharedCallbacks { host, program })
+    }
+
+    /// Those of one thread.
+    pub(crate) fn of_thread(&self) -> Callbacks<'a, Box<RequestColumns>> {
+        Callbacks {
+            host: self.host,
+            program: self.program,
+            columns: Box::default(),
+            point: 0,
+        }
+    }
+}
+
+impl<'a, C: DerefMut<Target = RequestColumns>> Callbacks<'a, C> {
     /// # Safety
     /// As for [`read_struct_or_default`]; the callbacks are functions of the types that the struct
     /// says, and return.
     pub(crate) unsafe fn new(
         host: Argument<*const AdumbraHost>,
         program: &'a Program,
-        columns: &'a mut RequestColumns,
-    ) -> Result<Callbacks<'a>> {
+        columns: C,
+    ) -> Result<Callbacks<'a, C>> {
         Ok(Callbacks {
             // SAFETY: the caller promises that `host` is NULL or a struct of its size.
             host: unsafe { read_struct_or_default(host)? },
@@ -295,7 +330,7 @@ fn sampled(answer: u32, texel: [f32; 4], [u, v]: [[f32; 4]; 2]) -> Sampled {
     }
 }
 
-impl Host for Callbacks<'_> {
+impl<C: DerefMut<Target = RequestColumns>> Host for Callbacks<'_, C> {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.ask(request, false)
     }

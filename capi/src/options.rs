@@ -81,6 +81,11 @@ pub(crate) fn from_number<T: Copy>(all: &[T], number: Argument<u32>) -> Result<T
     })
 }
 
+/// A flag, 0 or 1.
+pub(crate) fn flag(number: Argument<u32>) -> Result<bool> {
+    from_number(&[false, true], number)
+}
+
 pub(crate) fn part_from_number(number: Argument<u32>) -> Result<Part> {
     from_number(&Part::ALL, number)
 }

@@ -27,6 +27,8 @@ unsafe impl PlainOldData for u32 {}
 unsafe impl PlainOldData for usize {}
 // SAFETY: a number, of which any bits are one.
 unsafe impl PlainOldData for f32 {}
+// SAFETY: a number, of which any bits are one.
+unsafe impl PlainOldData for f64 {}
 // SAFETY: a raw pointer, of which any bits are one.
 unsafe impl<T> PlainOldData for *const T {}
 

@@ -10,8 +10,8 @@ use crate::pointer::{
 };
 use crate::sized_struct::{self, SizedStruct};
 use crate::status::AdumbraStatus;
-use crate::variable::{AdumbraVariable, LISTS, ProgramInterface};
-use adumbra::{Program, program::JsonInterface};
+use crate::variable::{AdumbraList, AdumbraVariable, LISTS, ProgramInterface};
+use adumbra::{Program, gradient::Gradient, program::JsonInterface};
 use std::ffi::c_char;
 use std::sync::{Arc, OnceLock};
 
@@ -19,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct AdumbraProgram {
     pub(crate) program: Arc<Program>,
+    /// What it computes, if it is that of a gradient.
+    pub(crate) gradient: Option<Gradient>,
     /// Made on first use.
     interface: OnceLock<ProgramInterface>,
 }
@@ -54,8 +56,22 @@ impl AdumbraProgram {
     pub(crate) fn new(program: Arc<Program>) -> AdumbraProgram {
         AdumbraProgram {
             program,
+            gradient: None,
             interface: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn of_gradient(gradient: Gradient) -> AdumbraProgram {
+        AdumbraProgram {
+            program: gradient.program().clone(),
+            gradient: Some(gradient),
+            interface: OnceLock::new(),
+        }
+    }
+
+    /// The name of an entry of a list, which lives as long as the program.
+    pub(crate) fn name(&self, list: AdumbraList, index: usize) -> Option<*const c_char> {
+        self.interface().name(list, index)
     }
 
     fn interface(&self) -> &ProgramInterface {

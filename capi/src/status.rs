@@ -20,7 +20,7 @@ pub enum AdumbraStatus {
     NotUtf8 = 5,
     /// There is nothing of that name.
     UnknownName = 6,
-    /// The name is there already.
+    /// The name, or the point, is there already.
     Duplicate = 7,
     /// It has another type, or can have no such type.
     WrongType = 8,
@@ -28,7 +28,7 @@ pub enum AdumbraStatus {
     Index = 9,
     /// A number names none of its enumeration.
     InvalidValue = 10,
-    /// The source, or the bytecode, is at fault; the diagnostics say how.
+    /// The source, the bytecode or the request is at fault; the diagnostics say how.
     Refused = 11,
     /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or
     /// machine code for another processor, or the engine that needs source.
@@ -88,11 +88,11 @@ impl AdumbraStatus {
             AdumbraStatus::BufferTooSmall => c"the buffer is too small",
             AdumbraStatus::NotUtf8 => c"a string is not UTF-8",
             AdumbraStatus::UnknownName => c"there is nothing of that name",
-            AdumbraStatus::Duplicate => c"the name is there already",
+            AdumbraStatus::Duplicate => c"the name, or the point, is there already",
             AdumbraStatus::WrongType => c"it has another type",
             AdumbraStatus::Index => c"there is nothing of that number",
             AdumbraStatus::InvalidValue => c"a number names none of its enumeration",
-            AdumbraStatus::Refused => c"the source is at fault; see the diagnostics",
+            AdumbraStatus::Refused => c"the source, or the request, is at fault; see the diagnostics",
             AdumbraStatus::Unavailable => c"it cannot be done on this machine or with this program",
             AdumbraStatus::Busy => c"the handle is being used",
             AdumbraStatus::NotSuspended => c"no point waits for a texture",

@@ -285,7 +285,14 @@ impl ProgramInterface {
         Ok(variable.shown())
     }
 
-    /// The variable that a path names: in outputs and parameters, members of structs, too.
+    /// The name of an entry of a list.
+    pub(crate) fn name(&self, list: AdumbraList, index: usize) -> Option<*const c_char> {
+        let variable = self.lists[list as usize].get(index)?;
+        Some(variable.name.as_ptr())
+    }
+
+    /// The variable that a path names: in outputs and parameters, members of structs, too. Names
+    /// may have dots themselves, so the longest one that fits is meant.
     pub(crate) fn find(
         &self,
         program: &Program,
@@ -294,11 +301,15 @@ impl ProgramInterface {
     ) -> Result<AdumbraVariable> {
         let path = argument.value;
         let unknown = || argument.unknown(path, list.entry());
-        let name = path.split('.').next().unwrap_or_default();
         let variables = self.lists[list as usize].iter();
-        let mut named = variables.filter(|variable| variable.name.to_bytes() == name.as_bytes());
-        let whole = named.next().ok_or_else(unknown)?.shown();
-        if name == path {
+        let named = variables.filter(|variable| {
+            let after = path.as_bytes().strip_prefix(variable.name.to_bytes());
+            after.is_some_and(|after| matches!(after, [] | [b'.', ..]))
+        });
+        let named = named.max_by_key(|variable| variable.name.count_bytes());
+        let named = named.ok_or_else(unknown)?;
+        let whole = named.shown();
+        if named.name.count_bytes() == path.len() {
             return Ok(whole);
         }
         let member = match list {

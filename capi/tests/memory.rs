@@ -16,15 +16,61 @@ mod common;
 )]
 mod bounds;
 
-use adumbra_capi::{AdumbraHost, AdumbraLeaf, AdumbraSampleBatch, AdumbraSampleRequest};
+use adumbra_capi::{
+    AdumbraHost, AdumbraLeaf, AdumbraProgram, AdumbraSampleBatch, AdumbraSampleRequest,
+};
 use bounds::{CountingAllocator, allocations, live_bytes};
 use common::{compile, evaluate, hit, hit_compiler, sized};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Makes a gradient and sums of it, and frees them in either order.
+fn use_gradient(program: *const AdumbraProgram, is_early: bool) {
+    let gradient = made!(adumbra_program_gradient(program, null() ; null_mut()));
+    let instance = made!(adumbra_instance_new(gradient));
+    let globals = made!(adumbra_batch_globals_new(gradient));
+    let outputs = [c"o".as_ptr(), c"d(x)".as_ptr()];
+    let sums = |first| {
+        made!(adumbra_sums_new(
+            instance,
+            null(),
+            globals,
+            first,
+            100,
+            outputs.as_ptr(),
+            2,
+            null()
+        ))
+    };
+    let (whole, part) = (sums(0), sums(100));
+    let free_origins = || {
+        call!(adumbra_batch_globals_free(globals));
+        call!(adumbra_instance_free(instance));
+        call!(adumbra_program_free(gradient));
+    };
+    if is_early {
+        free_origins();
+    }
+    ok!(adumbra_sums_join(whole, part));
+    call!(adumbra_sums_free(part));
+    let mut total = 1.0;
+    ok!(adumbra_sums_total(
+        whole,
+        outputs[1],
+        &raw mut total,
+        1,
+        null_mut()
+    ));
+    assert_eq!(total, 0.0);
+    call!(adumbra_sums_free(whole));
+    if !is_early {
+        free_origins();
+    }
+}
 
 /// Makes one of everything, uses it, and frees what was made from before what it was made of, or
 /// the other way round.
@@ -38,6 +84,7 @@ fn use_all(round: usize) {
     let one = made!(adumbra_evaluator_new(instance, null()));
     let many = made!(adumbra_batch_evaluator_new(instance, null()));
     let is_early = round.is_multiple_of(2);
+    use_gradient(program, is_early);
     let free_origins = || {
         call!(adumbra_compiler_free(compiler));
         call!(adumbra_program_free(program));

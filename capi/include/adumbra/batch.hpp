@@ -127,6 +127,37 @@ struct BatchOptions {
     std::uint64_t compile_after = 0;
 };
 
+namespace detail {
+
+/// Options of a batch evaluator for the C API. It keeps what they point at.
+class CBatchOptions {
+    AdumbraLimits limits_;
+    Name simd_;
+    Names uniform_;
+    AdumbraBatchOptions c_ = {};
+
+public:
+    CBatchOptions(const Program &program, const BatchOptions &options)
+        : limits_(options.limits.c()), simd_(options.simd), uniform_(options.uniform)
+    {
+        for (const std::string &name : options.uniform)
+            static_cast<void>(program.find(ADUMBRA_LIST_GLOBALS, name));
+        c_.size = sizeof c_;
+        c_.width = options.width;
+        c_.limits = &limits_;
+        c_.simd = options.simd.empty() ? nullptr : static_cast<const char *>(simd_);
+        c_.uniform = uniform_.data();
+        c_.uniform_count = uniform_.size();
+        c_.tier = options.tier;
+        c_.compile_when = options.compile_when;
+        c_.compile_after = options.compile_after;
+    }
+    CBatchOptions(const CBatchOptions &) = delete;
+    const AdumbraBatchOptions *get() const noexcept { return &c_; }
+};
+
+} // namespace detail
+
 /// Evaluates an instance at hundreds of points at once, on one thread, each to the bits that it has
 /// alone. Results can be read until the next evaluation.
 class BatchEvaluator {
@@ -150,25 +181,8 @@ public:
     /// A batch evaluator of an instance as it is now.
     explicit BatchEvaluator(const Instance &instance, const BatchOptions &options = {}) : program_(instance.program())
     {
-        AdumbraLimits limits = options.limits.c();
-        detail::Name simd(options.simd);
-        std::vector<detail::Name> kept;
-        for (const std::string &name : options.uniform) {
-            static_cast<void>(program_.find(ADUMBRA_LIST_GLOBALS, name));
-            kept.emplace_back(name);
-        }
-        std::vector<const char *> uniform(kept.begin(), kept.end());
-        AdumbraBatchOptions c = {};
-        c.size = sizeof c;
-        c.width = options.width;
-        c.limits = &limits;
-        c.simd = options.simd.empty() ? nullptr : static_cast<const char *>(simd);
-        c.uniform = uniform.data();
-        c.uniform_count = uniform.size();
-        c.tier = options.tier;
-        c.compile_when = options.compile_when;
-        c.compile_after = options.compile_after;
-        handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_batch_evaluator_new(instance.get(), &c, to); });
+        detail::CBatchOptions c(program_, options);
+        handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_batch_evaluator_new(instance.get(), c.get(), to); });
     }
 
     /// The most points that one evaluation may have.
@@ -303,6 +317,69 @@ public:
     const Program &program() const noexcept { return program_; }
     /// The handle of the C API.
     AdumbraBatchEvaluator *get() const noexcept { return handle_.get(); }
+};
+
+/// Options of sums.
+struct SumsOptions {
+    /// The most threads that evaluate points, up to 1024; 0 for one, the caller's. With more than
+    /// one, the functions of the host run on several at once.
+    std::uint32_t threads = 0;
+    /// Options of the evaluator of each thread.
+    BatchOptions batch{};
+    /// The number, among all points that are summed, of the point with which the planes of the
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
+    /// and reports have these numbers; `first` and what hosts get count from the planes' first.
+    std::uint64_t numbered_from = 0;
+};
+
+/// Sums of outputs over points, in double precision: the same to the bit for every width, tier and
+/// number of threads, and for every division of the points into sums that are joined.
+class Sums {
+    detail::Handle<AdumbraSums, adumbra_sums_free> handle_;
+
+public:
+    /// The sums of these outputs of an instance over points `first` to `first + points` of a batch.
+    Sums(const Instance &instance, const BatchGlobals &globals, std::size_t first, std::size_t points,
+         const std::vector<std::string> &outputs, const SumsOptions &options = {}, Host *host = nullptr)
+    {
+        const Program &program = instance.program();
+        for (const std::string &name : outputs)
+            static_cast<void>(program.find(ADUMBRA_LIST_OUTPUTS, name));
+        detail::Names names(outputs);
+        detail::CBatchOptions batch(program, options.batch);
+        AdumbraSumsOptions c = {};
+        c.size = sizeof c;
+        c.threads = options.threads;
+        c.batch = batch.get();
+        c.numbered_from = options.numbered_from;
+        AdumbraSums *sums = nullptr;
+        // The handle frees what was made if the host has thrown.
+        detail::HostBridge(host).call([&](const AdumbraHost *callbacks) {
+            AdumbraStatus status = adumbra_sums_new(instance.get(), &c, globals.get(), first, points, names.data(), names.size(),
+                                                    callbacks, &sums);
+            handle_.reset(sums);
+            return status;
+        });
+    }
+    /// Adds the points of other sums of the same outputs, which have none of these points.
+    Sums &join(const Sums &other)
+    {
+        detail::check(adumbra_sums_join(get(), other.get()));
+        return *this;
+    }
+    /// The sum of each float of an output, in order.
+    std::vector<double> total(std::string_view output) const
+    {
+        detail::Name name(output);
+        return detail::list<double>([&](auto... to) { return adumbra_sums_total(get(), name, to...); });
+    }
+    /// How the points went.
+    AdumbraSumsReport report() const
+    {
+        return detail::shown<AdumbraSumsReport>([&](auto to) { return adumbra_sums_report(get(), to); });
+    }
+    /// The handle of the C API.
+    AdumbraSums *get() const noexcept { return handle_.get(); }
 };
 
 } // namespace adumbra

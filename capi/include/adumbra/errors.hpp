@@ -124,6 +124,18 @@ public:
     operator const char *() const noexcept { return text_.c_str(); }
 };
 
+/// Names as an array of C strings.
+class Names {
+    std::vector<Name> names_;
+    std::vector<const char *> all_;
+
+public:
+    explicit Names(const std::vector<std::string> &names) : names_(names.begin(), names.end()), all_(names_.begin(), names_.end()) {}
+    Names(const Names &) = delete;
+    const char *const *data() const noexcept { return all_.data(); }
+    std::size_t size() const noexcept { return all_.size(); }
+};
+
 inline std::string_view view(const char *text) noexcept
 {
     return text ? std::string_view(text) : std::string_view();

@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -171,18 +172,20 @@ namespace detail {
 class HostBridge {
     Host *host_;
     AdumbraHost c_ = {};
-    std::exception_ptr thrown_;
+    std::atomic<bool> has_thrown_{false};
+    std::exception_ptr thrown_; // written by the thread that set has_thrown_
 
     /// Calls the host, unless it has thrown in this call already.
     template <class Ask> static void ask(void *user, Ask ask) noexcept
     {
         HostBridge &self = *static_cast<HostBridge *>(user);
-        if (self.thrown_)
+        if (self.has_thrown_)
             return;
         try {
             ask(*self.host_);
         } catch (...) {
-            self.thrown_ = std::current_exception();
+            if (!self.has_thrown_.exchange(true))
+                self.thrown_ = std::current_exception();
         }
     }
     static std::uint32_t sample(void *user, const AdumbraSampleRequest *request, float *texel)
@@ -213,7 +216,7 @@ class HostBridge {
     {
         bool is_cancelled = false;
         ask(user, [&](Host &host) { is_cancelled = host.is_cancelled(); });
-        return is_cancelled || static_cast<HostBridge *>(user)->thrown_;
+        return is_cancelled || static_cast<HostBridge *>(user)->has_thrown_;
     }
 
 public:

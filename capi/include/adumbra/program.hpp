@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace adumbra {
@@ -81,6 +82,41 @@ template <class T> struct Argument {
         std::memcpy(&value, leaf.arguments + first, sizeof value);
         return value;
     }
+};
+
+/// The gradient that a program is asked for: unless it says more, that of all outputs by all inputs,
+/// backward.
+struct GradientRequest {
+    /// The mode.
+    AdumbraGradientMode mode = ADUMBRA_GRADIENT_MODE_BACKWARD;
+    /// The outputs that it is of; none for all that have floats.
+    std::vector<std::string> of{};
+    /// Inputs that it is by.
+    std::vector<std::string> inputs{};
+    /// Globals that it is by.
+    std::vector<std::string> globals{};
+    /// Whether it is by all inputs that have floats. It is by these, too, if it names nothing.
+    bool all_inputs = false;
+    /// Whether it is by all globals that have floats and are read.
+    bool all_globals = false;
+};
+
+/// A value that the gradient of a program is of or by, and its derivative in that program. The
+/// strings live as long as the program.
+struct Differentiated {
+    /// The name of the value.
+    std::string_view name;
+    /// The list that has it: outputs if the gradient is of it, else parameters or globals.
+    AdumbraList list;
+    /// Whether the gradient by it is 0 at every point, since no derivative leads from it to an
+    /// output.
+    bool is_zero;
+    /// The list that has its derivative: outputs if the program computes it, globals if the host
+    /// gives it for each point.
+    AdumbraList derivative_list;
+    /// Its derivative: one entry of that list, or, where the host gives it, one for each element of
+    /// an array and each member of a struct.
+    std::vector<Variable> derivative;
 };
 
 /// A compiled shader. It never changes, copies share it, and any number of threads may use it at
@@ -174,6 +210,42 @@ public:
     AdumbraStats stats() const
     {
         return detail::shown<AdumbraStats>([&](auto to) { return adumbra_program_stats(get(), to); });
+    }
+    /// A program that computes the outputs of this one and their gradient, or throws a RefusedError
+    /// that says why there is none. Where the gradient ends goes to `warnings`.
+    Program gradient(const GradientRequest &request = {}, Diagnostics *warnings = nullptr) const
+    {
+        detail::Names of(request.of), inputs(request.inputs), globals(request.globals);
+        AdumbraGradientRequest c = {};
+        c.size = sizeof c;
+        c.mode = request.mode;
+        c.of = of.data();
+        c.of_count = of.size();
+        c.inputs = inputs.data();
+        c.input_count = inputs.size();
+        c.globals = globals.data();
+        c.global_count = globals.size();
+        c.all_inputs = request.all_inputs;
+        c.all_globals = request.all_globals;
+        AdumbraProgram *made = nullptr;
+        detail::explained(warnings, [&](auto found) { return adumbra_program_gradient(get(), &c, &made, found); });
+        return Program(made);
+    }
+    /// What the gradient of this program is of, then what it is by; none if it was not made by
+    /// gradient.
+    std::vector<Differentiated> differentiated() const
+    {
+        std::size_t count = detail::got<std::size_t>([&](auto to) { return adumbra_program_differentiated_count(get(), to); });
+        std::vector<Differentiated> all;
+        for (std::size_t i = 0; i < count; i++) {
+            auto c = detail::shown<AdumbraDifferentiated>([&](auto to) { return adumbra_program_differentiated(get(), i, to); });
+            auto list = static_cast<AdumbraList>(c.derivative_list);
+            std::vector<Variable> derivative;
+            for (std::size_t at = 0; at < c.derivative_count; at++)
+                derivative.push_back(variable(list, c.derivative_index + at));
+            all.push_back({detail::view(c.name), static_cast<AdumbraList>(c.list), c.is_zero != 0, list, std::move(derivative)});
+        }
+        return all;
     }
     /// Throws an Error for a path that a list lacks, with the one that was probably meant.
     [[noreturn]] void unknown(AdumbraList list, std::string_view path) const

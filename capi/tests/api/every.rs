@@ -85,6 +85,9 @@ handles! {
     AdumbraEvaluator: made!(adumbra_evaluator_new(instance(SHADER), null()));
     AdumbraBatchGlobals: made!(adumbra_batch_globals_new(compile(hit_compiler(), SHADER)));
     AdumbraBatchEvaluator: made!(adumbra_batch_evaluator_new(instance(SHADER), null()));
+    AdumbraSums: made!(adumbra_sums_new(
+        instance(SHADER), null(), AdumbraBatchGlobals::valid(), 0, 1, null(), 0, null()
+    ));
     AdumbraDiagnostics: {
         let mut found = null_mut();
         let evaluator = AdumbraEvaluator::valid();
@@ -142,6 +145,7 @@ plain!(
     u32,
     usize,
     f32,
+    f64,
     c_void,
     AdumbraOutcome,
     AdumbraLeaf,
@@ -154,7 +158,11 @@ plain!(
     AdumbraLoader,
     AdumbraCompilerOptions,
     AdumbraEvaluatorOptions,
-    AdumbraBatchOptions
+    AdumbraBatchOptions,
+    AdumbraGradientRequest,
+    AdumbraDifferentiated,
+    AdumbraSumsOptions,
+    AdumbraSumsReport
 );
 
 impl<T> Valid for *mut T {
@@ -219,6 +227,9 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_program_save(h, a, c, o);
         adumbra_program_load(a, c, h, o);
         adumbra_program_from_object(h, h, o);
+        adumbra_program_gradient(h, o, h, o);
+        adumbra_program_differentiated_count(h, h);
+        adumbra_program_differentiated(h, n, h);
         adumbra_instance_new(h, h);
         adumbra_instance_set(h, t, n, a, c);
         adumbra_evaluator_new(h, o, h);
@@ -261,5 +272,9 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_batch_evaluator_answer(h, n, h, o, o, o);
         adumbra_batch_evaluator_park(h, n, h);
         adumbra_batch_evaluator_memory(h, h);
+        adumbra_sums_new(h, o, h, n, n, a, c, o, h);
+        adumbra_sums_join(h, h);
+        adumbra_sums_total(h, t, a, c, o);
+        adumbra_sums_report(h, h);
     }
 }

@@ -12,6 +12,7 @@ mod closures;
 #[cfg(target_arch = "x86_64")]
 mod every;
 mod floats;
+mod gradient;
 mod hostile;
 mod names;
 mod points;

@@ -1,6 +1,8 @@
 //! The examples in C and C++, built against the static library, give the facade's bits.
 
 use crate::compilers::{Language, Library, build, project, scratch};
+use adumbra::batch::{BatchGlobals, WholeBatch};
+use adumbra::gradient::GradientRequest;
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, NoTextures, Options,
     SampleRequest, Sampled, Sources, Type, value::Part,
@@ -16,11 +18,17 @@ pub(crate) fn numbers(said: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The output of the example in C, as bits, built against each library; none without a compiler.
-fn printed() -> Vec<Vec<u32>> {
-    let source = project("examples/capi/point.c");
-    let programs = [Library::Static, Library::Shared]
-        .map(|library| build(Language::C, &source, &format!("point_{library:?}"), library));
+/// The output of an example in C, as bits, built against each library; none without a compiler.
+fn printed(example: &str) -> Vec<Vec<u32>> {
+    let source = project("examples/capi").join(example).with_extension("c");
+    let programs = [Library::Static, Library::Shared].map(|library| {
+        build(
+            Language::C,
+            &source,
+            &format!("{example}_{library:?}"),
+            library,
+        )
+    });
     let run = |program| {
         let said = Command::new(program).output().expect("the example starts");
         assert!(
@@ -61,8 +69,65 @@ pub(crate) fn point() -> Vec<u32> {
 
 #[test]
 fn c_example_gives_bits_of_facade() {
-    for said in printed() {
+    for said in printed("point") {
         assert_eq!(said, point());
+    }
+}
+
+/// The parameters that the example of gradients finds, through the facade, as bits.
+fn fitted() -> Vec<u32> {
+    let text = std::fs::read_to_string(project("examples/capi/gradient.c"));
+    let text = text.expect("the example is there");
+    let after = |name: &str| {
+        let start = text.find(name).expect("its tables and its shader") + name.len();
+        &text[start..]
+    };
+    let table = |name: &str| -> Vec<f32> {
+        let numbers = after(name).split(['{', '}']).nth(1).expect("a table");
+        let numbers = numbers.split(',').map(|number| {
+            let number = number.trim().trim_end_matches('f');
+            number.parse().expect("a number")
+        });
+        numbers.collect()
+    };
+    let (x, y) = (table("X[POINTS]"), table("Y[POINTS]"));
+    let lines = after("SHADER[]").split("\n\n").next().expect("its lines");
+    let lines = lines.replace("\\n", "\n");
+    let shader: String = lines.split('"').skip(1).step_by(2).collect();
+
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT);
+    let layout = layout.and_then(|layout| layout.with("y", Type::FLOAT));
+    let compiler = Compiler::new(layout.unwrap());
+    let program = compiler.compile(&Sources::new("fit.adu", shader)).unwrap();
+    let gradient = program.gradient(&GradientRequest::new()).unwrap();
+    let mut globals = BatchGlobals::new(gradient.program().globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals.plane("y", Part::Value, 0, &y, 1).unwrap();
+    let weight = 1.0 / x.len() as f32;
+    globals
+        .uniform_part("d(error)", Part::Value, weight)
+        .unwrap();
+    let mut found = [2.0_f32, 1.0];
+    for _ in 0..100 {
+        let mut instance = Instance::new(gradient.program());
+        instance.set("k", found[0]).unwrap();
+        instance.set("gain", found[1]).unwrap();
+        let batch = WholeBatch::new(&instance);
+        let outputs = ["d(k)", "d(gain)"];
+        let sums = batch.sums(&globals, 0..x.len(), &outputs, || NoTextures);
+        let (sums, _) = sums.unwrap();
+        for (found, output) in found.iter_mut().zip(outputs) {
+            *found -= sums.total(output).unwrap()[0] as f32;
+        }
+    }
+    assert!((found[0] - 3.0).abs() < 0.01 && (found[1] - 0.5).abs() < 0.01);
+    found.map(f32::to_bits).to_vec()
+}
+
+#[test]
+fn gradient_example_fits_to_bits_of_facade() {
+    for said in printed("gradient") {
+        assert_eq!(said, fitted());
     }
 }
 
@@ -294,7 +359,7 @@ fn cpp_example_draws_image_of_facade() {
 
 #[test]
 fn examples_are_short() {
-    for (file, lines) in [("renderer.cpp", 200), ("point.c", 70)] {
+    for (file, lines) in [("renderer.cpp", 200), ("point.c", 70), ("gradient.c", 75)] {
         let text =
             std::fs::read_to_string(project("examples/capi").join(file)).expect("it is there");
         assert!(text.lines().count() <= lines, "{file}");

@@ -4,7 +4,7 @@ use crate::compilers::{Language, compiler, crate_dir, scratch};
 use std::fs;
 
 /// The files with functions, in the order in which a reader of the header wants them.
-const SUBJECTS: [&str; 17] = [
+const SUBJECTS: [&str; 19] = [
     "version",
     "status",
     "error",
@@ -14,6 +14,7 @@ const SUBJECTS: [&str; 17] = [
     "compiler",
     "diagnostics",
     "program",
+    "gradient",
     "object",
     "instance",
     "evaluator",
@@ -21,6 +22,7 @@ const SUBJECTS: [&str; 17] = [
     "batch_globals",
     "batch_options",
     "batch",
+    "sums",
     "host",
 ];
 

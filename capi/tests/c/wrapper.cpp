@@ -476,6 +476,54 @@ void sources_and_closures()
     compiler.compile("c.adu", "shader r(out float o) { o = 1.0; } shader s(out closure c) { c = make_closure<glossy>(1.0, 2); }");
 }
 
+void gradients_and_sums()
+{
+    Program line = Compiler(Layout().add("x", ADUMBRA_TYPE_FLOAT)).compile("line.adu", R"(
+        struct Line { float slope; float offset; };
+        shader line(Line by, int unused, out float y) { y = by.slope * global_value<x> + by.offset; })");
+    Program gradient = line.gradient();
+    HOLDS(line.differentiated().empty() && gradient.differentiated().size() == 2);
+    Differentiated of = gradient.differentiated()[0], by = gradient.differentiated()[1];
+    HOLDS(of.name == "y" && of.derivative_list == ADUMBRA_LIST_GLOBALS && of.derivative[0].name == "d(y)");
+    HOLDS(by.name == "by" && by.list == ADUMBRA_LIST_PARAMETERS && !by.is_zero && by.derivative[0].scalars == 2);
+    GradientRequest request;
+    request.mode = ADUMBRA_GRADIENT_MODE_FORWARD;
+    request.inputs = {"by"};
+    request.globals = {"x"};
+    Diagnostics ends;
+    Program forward = line.gradient(request, &ends);
+    std::vector<Differentiated> given = forward.differentiated();
+    HOLDS(ends.empty() && given.size() == 3 && given[1].derivative[1].name == "d(by.offset)" && given[2].name == "x");
+    request.of = {"z"};
+    HOLDS(thrown<RefusedError>([&] { line.gradient(request); }).diagnostics()[0].code == "E0570");
+
+    std::vector<float> x(20000);
+    for (std::size_t i = 0; i < x.size(); i++)
+        x[i] = static_cast<float>(i);
+    BatchGlobals globals(gradient);
+    globals.plane("x", ADUMBRA_PART_VALUE, 0, x).uniform("d(y)", ADUMBRA_PART_VALUE, 0.5f);
+    Instance material(gradient);
+    SumsOptions options;
+    options.threads = 3;
+    options.batch.width = 100;
+    const std::vector<std::string> outputs = {"d(by)", "y"};
+    Sums sums(material, globals, 0, 12345, outputs, options);
+    sums.join(Sums(material, globals, 12345, x.size() - 12345, outputs));
+    HOLDS(sums.total("d(by)") == std::vector<double>{0.5 * 199990000.0, 10000.0} && sums.total("y")[0] == 0.0);
+    HOLDS(sums.report().faulty == 0 && sums.report().not_finite == 0);
+    HOLDS(fails(ADUMBRA_STATUS_DUPLICATE, "point 0 is in both", [&] { sums.join(Sums(material, globals, 0, 1, outputs)); }));
+    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "did you mean `d(by)`?", [&] { Sums(material, globals, 0, 1, {"d(bz)"}); }));
+
+    // An exception of the host comes out of sums, too, once, on whatever threads.
+    struct Throws : Host {
+        bool sample(const SampleRequest &, Texel &) override { throw std::runtime_error("no texture"); }
+    } host;
+    Program textured = Compiler(Layout()).compile("t.adu", "texture2d t; shader s(out float o) { o = texture2d_sample<t>(0.5, 0.5).x; }");
+    HOLDS(std::string_view(thrown<std::runtime_error>([&] {
+                               Sums(Instance(textured), BatchGlobals(textured), 0, 100000, {"o"}, options, &host);
+                           }).what()) == "no texture");
+}
+
 } // namespace
 
 int main()
@@ -487,4 +535,5 @@ int main()
     batches();
     bytecode_and_quads();
     sources_and_closures();
+    gradients_and_sums();
 }
