@@ -30,11 +30,11 @@ const SHADER: &str = "
 const SAMPLES: usize = 256;
 
 /// Steps of the fit.
-pub const STEPS: u32 = 300;
+pub(crate) const STEPS: u32 = 300;
 
 /// What was measured at each sample: directions to light and eye, and the reflected color.
 #[derive(Clone)]
-pub struct Measured {
+pub(crate) struct Measured {
     planes: [Vec<f32>; 9],
 }
 
@@ -47,7 +47,7 @@ fn evenly(sample: usize, along: i32) -> f32 {
 
 impl Measured {
     /// Samples of a surface with this roughness and base color.
-    pub fn of(
+    pub(crate) fn of(
         program: &Arc<Program>,
         roughness: f32,
         base: [f32; 3],
@@ -102,7 +102,7 @@ impl Measured {
 }
 
 /// The shader's program.
-pub fn program() -> Result<Arc<Program>, Box<dyn Error>> {
+pub(crate) fn program() -> Result<Arc<Program>, Box<dyn Error>> {
     let mut layout = GlobalsLayout::new();
     for name in ["to_light", "to_eye", "measured"] {
         layout.add(name, Type::Vector(3))?;
@@ -112,11 +112,11 @@ pub fn program() -> Result<Arc<Program>, Box<dyn Error>> {
 
 /// The state of a fit: all that a later run goes on from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub(crate) struct Fit {
     /// Roughness, and the base color.
-    pub parameters: [f32; 4],
+    pub(crate) parameters: [f32; 4],
     /// The mean error before the last step.
-    pub error: f64,
+    pub(crate) error: f64,
     means: [f64; 4],
     squares: [f64; 4],
     step: u32,
@@ -124,7 +124,7 @@ pub struct Fit {
 
 impl Fit {
     /// The start.
-    pub fn new() -> Fit {
+    pub(crate) fn new() -> Fit {
         Fit {
             parameters: [0.5; 4],
             error: f64::INFINITY,
@@ -135,7 +135,7 @@ impl Fit {
     }
 
     /// Goes on for that many steps of Adam, on that many threads.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         gradient: &Gradient,
         measured: &Measured,
