@@ -70,6 +70,9 @@ pub struct CustomDerivatives {
     pub is_zero: bool,
     /// What `forward` and `backward` are with respect to; empty without them.
     pub activity: Activity,
+    /// The parameters with floats that they do not have, although nothing says that these are
+    /// constants: scalars, then arrays. Empty if there are none.
+    pub lost: Vec<bool>,
 }
 
 /// What the shader writer said of how code is differentiated. It changes no result.

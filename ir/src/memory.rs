@@ -183,7 +183,7 @@ heap_of! {
     Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
     Recipe { mode, of, activity, with_results }
     Activity { params, results, arrays }
-    CustomDerivatives { forward, backward, substitute, is_zero, activity }
+    CustomDerivatives { forward, backward, substitute, is_zero, activity, lost }
     SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }
     Inst { kind, args, results, span }

@@ -254,7 +254,7 @@ fn globals_text(session: &ReplSession) -> String {
 /// Compares automatic derivatives with central differences, scalar by scalar.
 fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "fd", text)?;
-    let mut evaluator = session.evaluator(&compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     evaluator.evaluate(session.globals(), &mut session.host());
     report::faults_to_stderr(&evaluator, &compiled.sources);
     let differences =
@@ -313,7 +313,7 @@ fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
 
 fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "time", text)?;
-    let mut evaluator = session.evaluator(&compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     let mut checker = session.host();
     let mut best = f64::INFINITY;
     let start = Instant::now();

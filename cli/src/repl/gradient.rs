@@ -20,6 +20,8 @@ pub fn gradient_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let expression = Differentiated::new(session, "grad", text)?;
     let value = expression.value()?;
     let components = expression.components();
+    let tape = expression.examine()?;
+    let gradients = expression.gradients()?;
     let mut header = vec![String::new(), "value".to_owned()];
     header.extend((0..components).map(|component| match components {
         1 => "derivative".to_owned(),
@@ -29,17 +31,14 @@ pub fn gradient_text(session: &ReplSession, text: &str) -> CliResult<String> {
         ),
     }));
     let mut rows = vec![header];
-    for variable in &expression.variables {
+    for (at, variable) in expression.variables.iter().enumerate() {
         let mut row = vec![variable.label.clone(), expression.value_of(variable)];
-        for component in 0..components {
-            let gradient = expression.reverse(variable, component)?;
-            row.push(shown(&variable.ty, &gradient));
-        }
+        let by_component = gradients.iter().map(|gradients| &gradients[at]);
+        row.extend(by_component.map(|gradient| shown(&variable.ty, gradient)));
         rows.push(row);
     }
     let mut out = format!("value  {}\n", shown(&expression.result, &value));
     out.push_str(&show::table(&rows));
-    let tape = expression.examine()?;
     if !tape.is_empty() {
         let _ = writeln!(out, "tape   {}", tape_line(&tape));
     }

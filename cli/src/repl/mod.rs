@@ -136,7 +136,7 @@ fn run(session: &mut ReplSession, compiled: &CompiledEntry) -> CliResult {
         &compiled.sources,
         OutputFormat::Text,
     );
-    let mut evaluator = session.evaluator(compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     let mut checker = session.host();
     evaluator.evaluate(session.globals(), &mut checker);
     let said = checker.messages.to_text(compiled.program());

@@ -134,7 +134,7 @@ fn bound(session: &ReplSession, text: &str) -> CliResult<f32> {
     let compiled = session
         .compile_expression(text, session.globals())
         .map_err(|diagnostics| failed(&diagnostics))?;
-    let mut evaluator = session.evaluator(&compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     evaluator.evaluate(session.globals(), &mut session.host());
     let output = evaluator.outputs().next();
     let value = output.and_then(|output| {
@@ -193,7 +193,7 @@ fn sample(
     mut globals: Globals,
     points: &PlotPoints<'_>,
 ) -> CliResult<Vec<Vec<Curve>>> {
-    let mut evaluator = session.evaluator(compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     let mut checker = session.host();
     let outputs = compiled.program().outputs();
     let ty = outputs.first().map(|output| output.ty.clone());

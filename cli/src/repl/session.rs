@@ -145,8 +145,8 @@ impl ReplSession {
     ///
     /// # Errors
     /// If the engine cannot run it.
-    pub fn evaluator(&self, compiled: &CompiledEntry) -> CliResult<Evaluator> {
-        self.setup.evaluator(&compiled.instance)
+    pub fn evaluator(&self, instance: &Instance) -> CliResult<Evaluator> {
+        self.setup.evaluator(instance)
     }
 
     /// The variables.

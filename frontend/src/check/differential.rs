@@ -134,6 +134,13 @@ impl TypeTable {
         }
     }
 
+    /// Whether values of the type have differentials, as far as that was asked for; floats always.
+    pub(crate) fn is_differentiable(&self, ty: TypeId) -> bool {
+        self.has_floats(ty)
+            && (self.known_differential(ty).is_some()
+                || !matches!(self.kind(ty), TypeKind::Struct(_)))
+    }
+
     /// The type `DifferentialPair<ty>` of a differentiable type.
     ///
     /// # Errors

@@ -3,13 +3,15 @@
 //! A program has one expression that loses a gradient: a sample, an integer, a call of a function
 //! that is not marked, a plain struct. Its value matters by construction, or it does not: it is
 //! overwritten, only compared, multiplied by 0, or never read. The compiler must say the one, and
-//! must be silent about the other.
+//! must be silent about the other; so must the gradient of a shader that calls it, without marks.
 
 use super::chain::compiler;
 use super::modes::MODES;
 use crate::bundle;
 use crate::choices::bytes_of_seed;
 use crate::parallel::check_seeds;
+use adumbra::Compiler;
+use adumbra::gradient::GradientRequest;
 use std::fmt;
 use std::ops::AddAssign;
 
@@ -182,7 +184,8 @@ impl LossProgram {
     /// The source, and what is said or not.
     pub fn check(&self) -> Result<(), String> {
         let sources = bundle::sources(&self.source).map_err(|no| format!("{no:?}"))?;
-        let said = compiler(&MODES[0]).check(&sources);
+        let without_slopes = compiler(&MODES[0]).texture_slopes(false);
+        let said = without_slopes.check(&sources);
         let codes: Vec<String> = said.iter().map(|d| d.code.to_string()).collect();
         let of_losses = ["E0552", "E0553", "E0558", "W0513", "W0515"];
         let mut alarms = codes.iter().filter(|code| of_losses.contains(&&code[..]));
@@ -190,6 +193,7 @@ impl LossProgram {
             Some(code) => codes.iter().any(|said| said == code),
             None => alarms.next().is_none() && !codes.iter().any(|code| code.starts_with('E')),
         };
+        self.check_shader(&without_slopes)?;
         match is_right {
             true => Ok(()),
             false => Err(format!(
@@ -201,6 +205,30 @@ impl LossProgram {
                 },
                 self.code,
                 self.source
+            )),
+        }
+    }
+}
+
+impl LossProgram {
+    /// Checks what is said of the gradient of a shader that calls the function, without marks: there
+    /// a call of a function without one loses nothing.
+    fn check_shader(&self, compiler: &Compiler) -> Result<(), String> {
+        let at = self.source.find("shader main(").unwrap_or(0);
+        let functions = self.source[..at].replace("[Differentiable] ", "");
+        let source = format!(
+            "{functions}shader main(float u = 0.7, float v = 0.6, out float o) {{ o = f(u, v); }}\n"
+        );
+        let found = bundle::sources(&source).and_then(|sources| compiler.compile(&sources));
+        let found = found.and_then(|program| program.gradient(&GradientRequest::new()));
+        let found = found.map_err(|no| format!("a shader without a gradient: {no}\n{source}"))?;
+        let loses = self.code.is_some_and(|code| code != "E0552");
+        match loses == !found.ends().is_empty() {
+            true => Ok(()),
+            false => Err(format!(
+                "{} of a shader: {:?}\n{source}",
+                if loses { "silent" } else { "false alarm" },
+                found.ends()
             )),
         }
     }

@@ -16,9 +16,10 @@ use crate::report;
 use adumbra::access::AccessError;
 use adumbra::derivatives::{CentralDifference, central_differences};
 use adumbra::evaluator::OutputView;
+use adumbra::gradient::GradientRequest;
 use adumbra::inspect::TapeStats;
 use adumbra::value::ValueView;
-use adumbra::{Diagnostics, Dual, Globals, Type};
+use adumbra::{Diagnostics, Dual, Globals, Instance, Type};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -258,7 +259,7 @@ impl<'s> Differentiated<'s> {
     fn derivative(&self, ty: &Type, statements: &str) -> CliResult<Vec<f32>> {
         let compiled = self.compile_derivative(ty, statements);
         let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
-        let mut evaluator = self.session.evaluator(&compiled)?;
+        let mut evaluator = self.session.evaluator(&compiled.instance)?;
         evaluator.evaluate(&self.globals, &mut self.session.host());
         if evaluator.faults().stopped().is_some() {
             let faults = report::fault_diagnostics(&evaluator);
@@ -316,6 +317,46 @@ impl<'s> Differentiated<'s> {
     fn compile_reverse(&self) -> Result<CompiledEntry, Diagnostics> {
         let variable = &self.variables[0];
         self.compile_derivative(&variable.ty, &self.reverse_statements(variable, 0))
+    }
+
+    /// By component of the result, its gradient by each variable: one program for all of them. The
+    /// expression has been [examined](Differentiated::examine).
+    pub fn gradients(&self) -> CliResult<Vec<Vec<Vec<f32>>>> {
+        let compiled = self.compile(&self.text, &self.globals)?;
+        let request = GradientRequest::new().of("value");
+        let names = self.variables.iter().map(|variable| variable.name.as_str());
+        let request = names.fold(request, GradientRequest::by_global);
+        let gradient = compiled.program().gradient(&request);
+        let gradient = gradient.map_err(|diagnostics| failed(&diagnostics))?;
+        let program = gradient.program();
+        let mut evaluator = self.session.evaluator(&Instance::new(program))?;
+        let mut globals = self
+            .globals
+            .adopt(program.globals())
+            .map_err(CliError::usage)?;
+        let by_component = |component: usize| {
+            let words = (0..self.components()).map(|at| f32::from(u8::from(at == component)));
+            let words: Vec<u32> = words.map(f32::to_bits).collect();
+            let zeros = vec![0; words.len()];
+            let [value, ddx, ddy] =
+                [&words, &zeros, &zeros].map(|words| ValueView::new(&self.result, words));
+            let set = globals.set_view("d(value)", Dual { value, ddx, ddy });
+            set.map_err(CliError::usage)?;
+            evaluator.evaluate(&globals, &mut self.session.host());
+            report::faults_to_stderr(&evaluator, &compiled.sources);
+            if evaluator.faults().stopped().is_some() {
+                return Err(CliError::Reported);
+            }
+            let of = |variable: &Variable| {
+                let name = format!("d({})", variable.name);
+                let mut outputs = evaluator.outputs();
+                let output = outputs.find(|output| output.name() == name);
+                let output = output.expect("the gradient is by it");
+                output.value().words().map(f32::from_bits).collect()
+            };
+            Ok(self.variables.iter().map(of).collect())
+        };
+        (0..self.components()).map(by_component).collect()
     }
 
     /// The gradient of a component of the result by a variable.
@@ -457,7 +498,7 @@ fn evaluated(
     globals: &Globals,
     part: impl for<'a> Fn(&OutputView<'a>) -> Result<ValueView<'a>, AccessError>,
 ) -> CliResult<Vec<f32>> {
-    let mut evaluator = session.evaluator(compiled)?;
+    let mut evaluator = session.evaluator(&compiled.instance)?;
     evaluator.evaluate(globals, &mut session.host());
     report::faults_to_stderr(&evaluator, &compiled.sources);
     if evaluator.faults().stopped().is_some() {

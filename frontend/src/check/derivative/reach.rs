@@ -6,7 +6,7 @@
 //! reach, are lowered for [`lost_gradients`], which follows gradients from there.
 
 use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedStmt};
-use super::super::types::{TypeId, TypeKind};
+use super::super::types::TypeId;
 use super::super::{FunctionOrigin, TypeChecker};
 use crate::ast::ParamDirection;
 use crate::limits::MAX_DERIVATIVE_ORDER;
@@ -280,9 +280,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Whether values of the type have differentials, as far as that was asked for; floats always.
     pub(super) fn is_differentiable_type(&self, ty: TypeId) -> bool {
-        self.types.has_floats(ty)
-            && (self.types.known_differential(ty).is_some()
-                || !matches!(self.types.kind(ty), TypeKind::Struct(_)))
+        self.types.is_differentiable(ty)
     }
 
     /// The rules that are differentiated, since derivatives of derivatives are taken.

@@ -80,18 +80,34 @@ impl ModuleLowering<'_, '_> {
         };
         let forward = adapter(DifferentiationMode::Forward, rules.forward);
         let backward = adapter(DifferentiationMode::Backward, rules.backward);
-        let activity = match forward.or(backward) {
-            Some(_) => {
-                Canonical::new(&program.types, function, &[]).activity(DifferentiationMode::Forward)
+        let (mut activity, mut lost) = (Activity::default(), Vec::new());
+        if forward.or(backward).is_some() {
+            let canonical = Canonical::new(&program.types, function, &[]);
+            activity = canonical.activity(DifferentiationMode::Forward);
+            let is_lost = |slot: &Slot| {
+                let param = slot.param.map(|at| &function.params[at]);
+                slot.scalar == Scalar::F32
+                    && !slot.is_active
+                    && param.is_some_and(|param| {
+                        !param.is_no_diff
+                            && param.direction != ParamDirection::Out
+                            && !program.types.is_differentiable(param.ty)
+                    })
+            };
+            lost = (canonical.params.iter().chain(&canonical.arrays))
+                .map(is_lost)
+                .collect();
+            if !lost.contains(&true) {
+                lost.clear();
             }
-            None => Activity::default(),
-        };
+        }
         CustomDerivatives {
             forward,
             backward,
             substitute: rules.substitute.map(|substitute| self.reach(substitute)),
             is_zero: rules.is_zero,
             activity,
+            lost,
         }
     }
 

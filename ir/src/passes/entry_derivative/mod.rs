@@ -71,23 +71,9 @@ pub struct EntryLosses {
 pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosses {
     let mut module = module.clone();
     let activity = with_parameters(&mut module, derivative);
-    let signature = |function: &Function| {
-        let custom = &function.custom;
-        let floats = function
-            .params()
-            .iter()
-            .map(|&param| function.value(param).ty);
-        let is_lost = |(is_active, ty): (&bool, Scalar)| !is_active && ty == Scalar::F32;
-        GradientSignature {
-            is_marked: true,
-            lost: custom
-                .activity
-                .params
-                .iter()
-                .zip(floats)
-                .map(is_lost)
-                .collect(),
-        }
+    let signature = |function: &Function| GradientSignature {
+        is_marked: true,
+        lost: function.custom.lost.clone(),
     };
     let signatures: Vec<GradientSignature> = module.functions.iter().map(signature).collect();
     let context = GradientContext {

@@ -158,13 +158,14 @@ fn give(
     if let Some(recipe) = &mut function.recipe {
         constants(&mut recipe.activity.params);
     }
-    if function
-        .custom
-        .forward
-        .or(function.custom.backward)
-        .is_some()
-    {
+    let rule = function.custom.forward.or(function.custom.backward);
+    if rule.is_some() && !own.is_empty() {
         constants(&mut function.custom.activity.params);
+        // Rules know nothing of globals.
+        let slots = function.params().len() - own.len() + function.array_params().count();
+        let lost = &mut function.custom.lost;
+        lost.resize(slots, false);
+        lost.splice(place..place, own.iter().map(|_| true));
     }
 
     let mut order = Vec::new();

@@ -283,16 +283,23 @@ impl<'a> Parser<'a> {
             if !self.accept_word(what) {
                 return self.expected(&format!("`{what}`"));
             }
-            self.expect(Token::Sign('['))?;
-            self.list(']', |p| {
-                active.push(p.number()? != 0);
-                Ok(())
-            })?;
+            *active = self.flags()?;
         }
         Ok(activity)
     }
 
-    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero` or an activity.
+    /// `[1, 0]`.
+    fn flags(&mut self) -> Parsed<Vec<bool>> {
+        let mut flags = Vec::new();
+        self.expect(Token::Sign('['))?;
+        self.list(']', |p| {
+            flags.push(p.number()? != 0);
+            Ok(())
+        })?;
+        Ok(flags)
+    }
+
+    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero`, an activity, `lost[1, 0]`.
     fn custom(&mut self, function: &mut Function) -> Parsed<()> {
         let custom = &mut function.custom;
         if self.accept_word("zero") {
@@ -303,6 +310,10 @@ impl<'a> Parser<'a> {
             custom.activity = self.activity()?;
             return Ok(());
         }
+        if self.accept_word("lost") {
+            custom.lost = self.flags()?;
+            return Ok(());
+        }
         let (slot, pending) = if self.accept_word("forward") {
             (&mut custom.forward, PendingUse::Forward)
         } else if self.accept_word("backward") {
@@ -310,7 +321,7 @@ impl<'a> Parser<'a> {
         } else if self.accept_word("substitute") {
             (&mut custom.substitute, PendingUse::Substitute)
         } else {
-            return self.expected("`forward`, `backward`, `substitute` or `zero`");
+            return self.expected("`forward`, `backward`, `substitute`, `lost` or `zero`");
         };
         *slot = Some(FuncId(0));
         self.pend(pending)

@@ -278,6 +278,9 @@ impl<'a> Printer<'a> {
             self.out.push_str("  custom");
             self.activity(&f.custom.activity)?;
         }
+        if !f.custom.lost.is_empty() {
+            writeln!(self.out, "  custom lost[{}]", List(&f.custom.lost))?;
+        }
         Ok(())
     }
 
