@@ -299,7 +299,8 @@ impl<'a> Parser<'a> {
         Ok(flags)
     }
 
-    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero`, an activity, `lost[1, 0]`.
+    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero`, an activity,
+    /// `lost[1, 0]`.
     fn custom(&mut self, function: &mut Function) -> Parsed<()> {
         let custom = &mut function.custom;
         if self.accept_word("zero") {
