@@ -19,7 +19,8 @@ pub struct DifferentiatedValue {
 /// Where a derivative is in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DerivativePlace {
-    /// The program has an output of this name.
+    /// The program has an output of this name: `d(a)` for the value `a`; `d(global:a)` for a global
+    /// `a` if the gradient is by an input `a`, too.
     Output(String),
     /// The host gives it for each point, by globals of these names and types, in the order of the
     /// value's floats: one, or one for each element of an array and each member of a struct. What

@@ -13,6 +13,7 @@ use adumbra_ir::passes::{
     EntryDerivative, differentiate_entry, entry_losses, tangent_globals, tangent_name, tangent_type,
 };
 use adumbra_ir::{Code, Span, Type};
+use std::collections::HashSet;
 
 /// What a shader is differentiated of and by, and what the derivative lacks.
 #[derive(Clone, Debug)]
@@ -35,41 +36,66 @@ pub(crate) fn derive(
     let mut last = None;
     for (nested, request) in requests.iter().enumerate() {
         let derivative = resolve(module, request, nested)?;
-        check_seeds(module, &derivative)?;
+        check_names(module, &derivative)?;
         last = Some(describe(module, &derivative));
         differentiate_entry(module, &derivative);
     }
     Ok(last)
 }
 
-/// Checks that the seeds of a derivative, which are globals, are not too many.
-fn check_seeds(module: &Module, derivative: &EntryDerivative) -> Result<(), Box<Diagnostic>> {
-    let seeds = |name: &str, ty: &Type| tangent_globals(derivative.nested, name, ty).len();
-    let count: usize = match derivative.mode {
-        Mode::Backward => {
-            let outputs = derivative.outputs.iter().map(|&at| &module.outputs[at]);
-            outputs.map(|output| seeds(&output.name, &output.ty)).sum()
-        }
-        Mode::Forward => {
-            let inputs = derivative.inputs.iter().map(|&at| &module.inputs[at]);
-            let inputs: usize = inputs.map(|input| seeds(&input.name, &input.ty)).sum();
-            let globals = derivative.globals.iter().map(|&at| &module.globals[at]);
-            inputs
-                + globals
-                    .map(|global| seeds(&global.name, &global.ty))
-                    .sum::<usize>()
-        }
+/// Checks that the seeds of a derivative, which are globals, are not too many, and that no name of
+/// the derivative is taken.
+fn check_names(module: &Module, derivative: &EntryDerivative) -> Result<(), Box<Diagnostic>> {
+    let outputs = derivative.outputs.iter().map(|&at| {
+        let output = &module.outputs[at];
+        (output.name.clone(), &output.ty)
+    });
+    let inputs = derivative.inputs.iter().map(|&at| {
+        let input = &module.inputs[at];
+        (input.name.clone(), &input.ty)
+    });
+    let globals = derivative.globals.iter().map(|&at| {
+        let ty = &module.globals[at].ty;
+        (derivative.global_name(module, at), ty)
+    });
+    let outputs: Vec<(String, &Type)> = outputs.collect();
+    let parameters: Vec<(String, &Type)> = inputs.chain(globals).collect();
+    let (given, computed) = match derivative.mode {
+        Mode::Backward => (outputs, parameters),
+        Mode::Forward => (parameters, outputs),
     };
-    if module.globals.len() + count <= MAX_GLOBALS {
-        return Ok(());
+    let nested = derivative.nested;
+    let seeds: Vec<String> = (given.iter())
+        .flat_map(|(name, ty)| tangent_globals(nested, name, ty))
+        .map(|seed| seed.name)
+        .collect();
+    let shader = module.entry().span;
+    let count = seeds.len();
+    if module.globals.len() + count > MAX_GLOBALS {
+        let message = format!(
+            "the derivative has {count} seeds, each a global; with those of the host that is more than {MAX_GLOBALS}"
+        );
+        return Err(Box::new(
+            refused(shader, message).help("differentiate fewer outputs, or by fewer parameters"),
+        ));
     }
-    let message = format!(
-        "the derivative has {count} seeds, each a global; with those of the host that is more than {MAX_GLOBALS}"
-    );
-    let refused = refused(module.entry().span, message);
-    Err(Box::new(refused.help(
-        "differentiate fewer outputs, or by fewer parameters",
-    )))
+    let known: HashSet<&str> = module.globals.iter().map(|g| g.name.as_str()).collect();
+    let known_outputs: HashSet<&str> = module.outputs.iter().map(|o| o.name.as_str()).collect();
+    let computed = computed.iter().map(|(name, _)| tangent_name(nested, name));
+    let taken_output = computed
+        .into_iter()
+        .find(|name| known_outputs.contains(&**name));
+    let taken = seeds.into_iter().find(|name| known.contains(&**name));
+    match taken.or(taken_output) {
+        Some(name) => Err(Box::new(
+            refused(
+                shader,
+                format!("the name `{name}` is taken, and the derivative needs it"),
+            )
+            .help("give the global of the host, or the output of the group, another name"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The globals of a layout, and those of the module that derivatives have added.
@@ -77,7 +103,7 @@ pub(crate) fn layout_with_seeds(layout: &GlobalsLayout, module: &Module) -> Glob
     let mut layout = layout.clone();
     for global in module.globals.iter().skip(layout.members().len()) {
         let added = layout.add(global.name.clone(), global.ty.clone());
-        added.expect("seeds have names of their own, allowed types, and are not too many");
+        added.expect("names, types and the number of seeds were checked");
     }
     layout
 }
@@ -235,14 +261,15 @@ fn describe(module: &Module, derivative: &EntryDerivative) -> ShaderDerivative {
     };
     let computed = |name: &str| DerivativePlace::Output(tangent_name(nested, name));
     let is_backward = derivative.mode == Mode::Backward;
-    let differentiated = |name: &str, ty: &Type, is_given: bool| DifferentiatedValue {
+    let named = |name: &str, named: &str, ty: &Type, is_given: bool| DifferentiatedValue {
         name: name.to_owned(),
         ty: tangent_type(ty).unwrap_or_else(|| ty.clone()),
         place: match is_given {
-            true => given(name, ty),
-            false => computed(name),
+            true => given(named, ty),
+            false => computed(named),
         },
     };
+    let differentiated = |name: &str, ty: &Type, is_given: bool| named(name, name, ty, is_given);
     let outputs = derivative.outputs.iter().map(|&at| {
         let output = &module.outputs[at];
         differentiated(&output.name, &output.ty, is_backward)
@@ -258,7 +285,12 @@ fn describe(module: &Module, derivative: &EntryDerivative) -> ShaderDerivative {
     let globals = derivative.globals.iter().map(|&at| {
         let global = &module.globals[at];
         Parameter {
-            value: differentiated(&global.name, &global.ty, !is_backward),
+            value: named(
+                &global.name,
+                &derivative.global_name(module, at),
+                &global.ty,
+                !is_backward,
+            ),
             kind: ParameterKind::Global,
             is_zero: found.zero_globals.contains(&at),
         }

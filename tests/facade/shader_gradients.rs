@@ -166,6 +166,67 @@ fn parameters_may_be_named_in_any_order() {
 }
 
 #[test]
+fn globals_reach_recursive_functions_and_shared_rules() {
+    let recursive = "float down(int n) { return n > 0 ? global_value<x> * down(n - 1) : 1.0; }
+        shader s(out float o) { o = down(3) + 0.5 * down(1); }";
+    let request = || GradientRequest::new().by_global("x");
+    assert_eq!(
+        by(recursive, request(), &[("x", 2.0)], ["o", "d(x)"]),
+        [9.0, 12.5]
+    );
+    // Each calls the other, and one reads the global; one rule is for two functions.
+    let mutual = "float b(int n, float y);
+        float a(int n, float y) { return n > 0 ? b(n - 1, y * y) : y; }
+        float b(int n, float y) { return global_value<x> * a(n, y); }
+        [ForwardDerivative(rule)] float f(float y) { return global_value<x> * y; }
+        [ForwardDerivative(rule)] float g(float y) { return global_value<x> + y; }
+        DifferentialPair<float> rule(DifferentialPair<float> y) { return diffPair(f(y.p), 7 * y.d * global_value<x>); }
+        shader s(float y = 3.0, out float o) { o = a(2, y) + f(y) * g(y); }";
+    let found = by(
+        mutual,
+        GradientRequest::new().by_inputs(),
+        &[("x", 2.0)],
+        ["o", "d(y)"],
+    );
+    // x²y⁴ + x·y·(x + y), whose second product has 7x for each factor's slope; and the value of `f`
+    // for that of `g` in a derivative, as the rule says.
+    assert_eq!(found[0], 4.0 * 81.0 + 6.0 * 5.0);
+    let found = gradient(mutual, GradientRequest::new().by_inputs().by_global("x"));
+    assert!(!found.ends().is_empty(), "rules know nothing of `x`");
+    let here = globals(found.program(), &[("x", 2.0), ("d(o)", 1.0)]);
+    let numbers = outputs(found.program(), &here, ["d(x)"]);
+    assert_eq!(numbers, [2.0 * 2.0 * 81.0]);
+}
+
+#[test]
+fn inputs_and_globals_of_one_name_are_told_apart() {
+    let source = "shader s(float x = 2.0, out float o) { o = x * x * global_value<x>; }";
+    let request = || GradientRequest::new().by_inputs().by_global("x");
+    let found = by(source, request(), &[("x", 5.0)], ["d(x)", "d(global:x)"]);
+    assert_eq!(found, [20.0, 4.0]);
+    let forward = gradient(source, request().forward());
+    let here = globals(forward.program(), &[("x", 5.0), ("d(global:x)", 1.0)]);
+    assert_eq!(outputs(forward.program(), &here, ["d(o)"]), [4.0]);
+    // Alone the global needs no other name.
+    let alone = by(
+        source,
+        GradientRequest::new().by_global("x"),
+        &[("x", 5.0)],
+        ["d(x)"],
+    );
+    assert_eq!(alone, [4.0]);
+    // A host may have any names.
+    let layout = GlobalsLayout::new().with("d(o)", Type::FLOAT).unwrap();
+    let sources = Sources::new("s.adu", "shader s(float x, out float o) { o = x; }");
+    let program = Compiler::new(layout).compile(&sources).unwrap();
+    let no = program.gradient(&GradientRequest::new()).unwrap_err();
+    assert!(
+        no.diagnostics[0].message.contains("`d(o)` is taken"),
+        "{no}"
+    );
+}
+
+#[test]
 fn gradients_by_globals_are_shadows() {
     let source = "
         float wave(float k) { return sin(k * global_value<x>) * global_value<uvw>.y; }

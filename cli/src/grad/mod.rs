@@ -17,7 +17,9 @@ use crate::report::{self, OutputFormat};
 use crate::run::unfolded_instance;
 use crate::setting::InputSetting;
 use crate::setup::Setup;
-use adumbra::gradient::{DerivativePlace, DifferentiatedValue, Gradient, GradientRequest};
+use adumbra::gradient::{
+    DerivativePlace, DifferentiatedValue, Gradient, GradientRequest, Parameter, ParameterKind,
+};
 use adumbra::{Derivatives, Instance, Program, Sources};
 use pixels::GradPoints;
 use std::path::PathBuf;
@@ -218,9 +220,23 @@ fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, us
     }
     let names = parameters.iter().map(|parameter| {
         let ending = out.extension().unwrap_or_default().to_string_lossy();
-        out.with_extension(format!("{}.{ending}", parameter.value.name))
+        out.with_extension(format!(
+            "{}.{ending}",
+            label(gradient, parameter).replace(':', "_")
+        ))
     });
     Ok(names.zip(0..).collect())
+}
+
+/// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too.
+fn label(gradient: &Gradient, parameter: &Parameter) -> String {
+    let name = &parameter.value.name;
+    let is_input =
+        |other: &Parameter| other.kind == ParameterKind::Input && other.value.name == *name;
+    match parameter.kind == ParameterKind::Global && gradient.parameters().iter().any(is_input) {
+        true => format!("global:{name}"),
+        false => name.clone(),
+    }
 }
 
 /// The globals that have the seed of an output, each with the number of its first float.

@@ -2,7 +2,7 @@
 
 use super::check::DifferenceSlopes;
 use super::pixels::GradSums;
-use super::{GradJob, GradPoints, gradient_output};
+use super::{GradJob, GradPoints, gradient_output, label};
 use crate::error::CliResult;
 use crate::image::save_signed;
 use crate::report::{self, JsonFault, OutputFormat};
@@ -73,7 +73,7 @@ fn print_text(
     }
     for (at, parameter) in job.gradient.parameters().iter().enumerate() {
         let found = total(sums, gradient_output(&parameter.value));
-        let mut columns = vec![parameter.value.name.clone(), shown(&found)];
+        let mut columns = vec![label(job.gradient, parameter), shown(&found)];
         if let Some(slopes) = slopes {
             let mut text = shown(&slopes[at].sums);
             if slopes[at].unsmooth > 0 {
@@ -166,7 +166,7 @@ impl<'a> JsonEnd<'a> {
 struct JsonGradient<'a> {
     outputs: JsonMap,
     gradient: JsonMap,
-    zero: Vec<&'a str>,
+    zero: Vec<String>,
     points: usize,
     ends: Vec<JsonEnd<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,13 +223,13 @@ fn print_json(
         let found = total(sums, gradient_output(&parameter.value));
         let mut numbers = found.into_iter().map(number);
         let shaped = shaped(&parameter.value.ty, &mut numbers);
-        (parameter.value.name.clone(), shaped)
+        (label(job.gradient, parameter), shaped)
     });
     let differences = slopes.map(|slopes| {
         let all = parameters.iter().zip(slopes).map(|(parameter, slopes)| {
             let mut numbers = slopes.sums.iter().map(|&slope| json_number(slope));
             let shaped = shaped(&parameter.value.ty, &mut numbers);
-            (parameter.value.name.clone(), shaped)
+            (label(job.gradient, parameter), shaped)
         });
         JsonMap(all.collect())
     });
@@ -251,7 +251,7 @@ fn print_json(
         outputs: JsonMap(outputs.collect()),
         gradient: JsonMap(gradient.collect()),
         zero: zero
-            .map(|parameter| parameter.value.name.as_str())
+            .map(|parameter| label(job.gradient, parameter))
             .collect(),
         points: sums.points,
         ends: (job.gradient.ends().iter())
@@ -317,12 +317,13 @@ impl GradJob<'_> {
         let GradPoints::Image(grid, _) = &self.points else {
             return Ok(());
         };
-        let value = &self.gradient.parameters()[parameter].value;
+        let parameter_of = &self.gradient.parameters()[parameter];
+        let value = &parameter_of.value;
         let pixels = self.pixels(parameter)?;
         let channels = value.ty.scalar_count();
         let scale = save_signed(path, grid.size(), channels, pixels, self.args.scale)?;
         if let (false, Some(scale)) = (self.args.json, scale) {
-            let (name, scale) = (&value.name, HumanFloat(scale));
+            let (name, scale) = (label(self.gradient, parameter_of), HumanFloat(scale));
             let legend = format!("by {name}: black -{scale}, grey 0, white {scale}\n");
             io::stdout().write_all(legend.as_bytes())?;
         }

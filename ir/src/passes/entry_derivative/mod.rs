@@ -44,6 +44,19 @@ pub struct EntryDerivative {
     pub nested: usize,
 }
 
+impl EntryDerivative {
+    /// The name of a global among the parameters: `global:x` where an input that is differentiated
+    /// by is called `x`, too.
+    pub fn global_name(&self, module: &Module, global: usize) -> String {
+        let name = &module.globals[global].name;
+        let mut inputs = self.inputs.iter().map(|&at| &module.inputs[at].name);
+        match inputs.any(|input| input == name) {
+            true => format!("global:{name}"),
+            false => name.clone(),
+        }
+    }
+}
+
 /// The name of a value's tangent, cotangent or gradient: `d(v)`, and `d2(v)`, `d3(v)`, … in
 /// derivatives of that many derivatives. No identifier is like it.
 pub fn tangent_name(nested: usize, name: &str) -> String {
@@ -255,8 +268,10 @@ fn outputs_of(module: &Module, derivative: &EntryDerivative) -> Vec<(String, Typ
 fn parameters_of(module: &Module, derivative: &EntryDerivative) -> Vec<(String, Type)> {
     let inputs = derivative.inputs.iter().map(|&at| &module.inputs[at]);
     let inputs = inputs.map(|input| (input.name.clone(), input.ty.clone()));
-    let globals = derivative.globals.iter().map(|&at| &module.globals[at]);
-    let globals = globals.map(|global| (global.name.clone(), global.ty.clone()));
+    let globals = derivative.globals.iter().map(|&at| {
+        let name = derivative.global_name(module, at);
+        (name, module.globals[at].ty.clone())
+    });
     inputs.chain(globals).collect()
 }
 
