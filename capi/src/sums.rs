@@ -189,7 +189,7 @@ pub unsafe extern "C" fn adumbra_sums_join(
         let joined = inside.sums.join(added.sums);
         joined.map_err(|error| match error {
             JoinError::Twice(_) => arg!(other).unfit(AdumbraStatus::Duplicate, error),
-            JoinError::Planes(..) => {
+            JoinError::Planes(..) | JoinError::Outputs => {
                 arg!(other).error(AdumbraStatus::WrongType, "is of other outputs")
             }
         })?;

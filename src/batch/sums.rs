@@ -78,6 +78,8 @@ pub struct PointFault {
 pub enum JoinError {
     /// They are of different numbers of planes.
     Planes(usize, usize),
+    /// They are of other outputs.
+    Outputs,
     /// This point is in both.
     Twice(u64),
 }
@@ -91,6 +93,7 @@ impl fmt::Display for JoinError {
                     "sums of {other} planes cannot be joined to those of {own}"
                 )
             }
+            JoinError::Outputs => f.write_str("the sums are of other outputs"),
             JoinError::Twice(point) => write!(f, "point {point} is in both sums"),
         }
     }
@@ -145,7 +148,7 @@ impl PlaneSums {
     /// to be added once.
     ///
     /// # Panics
-    /// If there are fewer or more planes, or their lengths differ.
+    /// If there are fewer or more planes, their lengths differ, or a number is beyond `u64`.
     pub fn add(&mut self, first: u64, planes: &[&[f32]]) {
         assert_eq!(planes.len(), self.planes, "a slice of each plane");
         let points = planes.first().map_or(0, |plane| plane.len());
@@ -153,6 +156,8 @@ impl PlaneSums {
             planes.iter().all(|plane| plane.len() == points),
             "slices of one length"
         );
+        let end = first.checked_add(points as u64);
+        assert!(end.is_some(), "points have numbers");
         let mut at = 0;
         while at < points {
             let number = first + at as u64;
@@ -385,7 +390,10 @@ fn leaf_sum(values: &[f32; LEAF], plane: usize, leaf: u64, found: &mut SumFaults
     }
     // The sum is below 2^6 times the greatest, and has 53 bits: what is less than 2^47 times
     // smaller changes it.
-    if most >= f32::INFINITY.to_bits() || most >> 23 > (least.wrapping_add(1) >> 23) + 45 {
+    let lowest = least.wrapping_add(1) >> 23;
+    // The least may be denormal, and then as much smaller as a mantissa is long.
+    let apart = if lowest == 0 { 22 } else { 45 };
+    if most >= f32::INFINITY.to_bits() || most >> 23 > lowest + apart {
         find_faults(values, plane, leaf, found);
     }
     let mut half = LEAF / 2;

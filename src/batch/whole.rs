@@ -136,6 +136,8 @@ pub enum BatchError {
     SharedOutput(String),
     /// An output has no floats, so there is no sum.
     NoFloats(String),
+    /// The numbers of the points are beyond those that a point can have.
+    Numbers,
 }
 
 impl fmt::Display for BatchError {
@@ -161,6 +163,7 @@ impl fmt::Display for BatchError {
             BatchError::NoFloats(name) => {
                 write!(f, "the output `{name}` has no floats to be summed")
             }
+            BatchError::Numbers => f.write_str("the numbers of the points are too large"),
         }
     }
 }
@@ -283,8 +286,7 @@ impl OutputSums {
     /// If they are of others, or have a point of these.
     pub fn join(&mut self, other: OutputSums) -> Result<(), super::JoinError> {
         if self.outputs != other.outputs {
-            let planes = (self.sums.planes(), other.sums.planes());
-            return Err(super::JoinError::Planes(planes.0, planes.1));
+            return Err(super::JoinError::Outputs);
         }
         self.sums.join(other.sums)
     }
@@ -371,12 +373,16 @@ impl WholeBatch {
             slots.push((before + plane.scalar, plane.part, plane.stride));
         }
         // The words of each block, for the thread that takes it.
-        let blocks = count.div_ceil(BLOCK);
+        let blocks = if slots.is_empty() {
+            0
+        } else {
+            count.div_ceil(BLOCK)
+        };
         let mut parts: Vec<Vec<&mut [u32]>> = (0..blocks).map(|_| Vec::new()).collect();
         for plane in planes {
             let mut rest = &mut *plane.words;
             for part in &mut parts {
-                let words = (BLOCK * plane.stride).min(rest.len());
+                let words = BLOCK.saturating_mul(plane.stride).max(1).min(rest.len());
                 let (own, others) = rest.split_at_mut(words);
                 part.push(own);
                 rest = others;
@@ -384,6 +390,9 @@ impl WholeBatch {
         }
         let parts: Vec<Mutex<Vec<&mut [u32]>>> = parts.into_iter().map(Mutex::new).collect();
         let write = |block: usize, evaluator: &BatchEvaluator, within: usize, (): &mut ()| {
+            if slots.is_empty() {
+                return;
+            }
             let mut part = parts[block].lock().unwrap_or_else(PoisonError::into_inner);
             for (words, &(scalar, kind, stride)) in part.iter_mut().zip(&slots) {
                 evaluator.copy_scalar(scalar, kind, &mut words[within * stride..], stride);
@@ -499,6 +508,11 @@ impl WholeBatch {
         }
         if globals.layout() != layout {
             return Err(BatchError::Layout);
+        }
+        let last = u64::try_from(points.end).ok();
+        let last = last.and_then(|end| self.first.checked_add(end));
+        if last.is_none_or(|last| isize::try_from(last).is_err()) {
+            return Err(BatchError::Numbers);
         }
         if points.is_empty() {
             return Ok(());

@@ -12,7 +12,7 @@ pub(super) fn report(module: &Module, found: &EntryLosses) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for loss in &found.lost {
-        for (place, library) in places(module, loss) {
+        for (place, library) in places(module, found, loss) {
             if seen.insert((std::mem::discriminant(&loss.cause), place)) {
                 all.push(warning(module, loss.cause, place, library));
             }
@@ -22,9 +22,13 @@ pub(super) fn report(module: &Module, found: &EntryLosses) -> Vec<Diagnostic> {
     all
 }
 
-/// Where the user's text loses a gradient: there, or at the calls of the library's function that
-/// does, with its name.
-fn places(module: &Module, loss: &LostGradient) -> Vec<(Span, Option<String>)> {
+/// Where the user's text loses a gradient: there, or at the calls, on the way of a gradient, of the
+/// library's function that does, with its name.
+fn places(
+    module: &Module,
+    found: &EntryLosses,
+    loss: &LostGradient,
+) -> Vec<(Span, Option<String>)> {
     let within = module.function(loss.within);
     if !within.library {
         return vec![(loss.span, None)];
@@ -43,10 +47,12 @@ fn places(module: &Module, loss: &LostGradient) -> Vec<(Span, Option<String>)> {
         }
     }
     let mut places = Vec::new();
-    for function in module.functions.iter().filter(|function| !function.library) {
+    let functions = (0..).map(FuncId).zip(&module.functions);
+    for (id, function) in functions.filter(|(_, function)| !function.library) {
         for inst in function.regions.iter().flat_map(|region| &region.insts) {
             if let InstKind::Call(callee, _) = inst.kind
                 && inside.contains(&callee)
+                && found.live_calls.contains(&(id, inst.span))
             {
                 places.push((inst.span, Some(module.function(callee).name.clone())));
             }
@@ -89,7 +95,9 @@ fn warning(module: &Module, cause: LossCause, place: Span, library: Option<Strin
                 "the gradient ends here: the custom derivative of `{name}` does not have it"
             ))
             .here("counts as a constant")
-            .help(format!("pass what `{name}` reads of globals as parameters"))
+            .help(format!(
+                "make it a parameter of `{name}` that has a differential: what is read of globals, too"
+            ))
         }
     }
 }

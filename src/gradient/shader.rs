@@ -37,7 +37,9 @@ pub(crate) fn derive(
     for (nested, request) in requests.iter().enumerate() {
         let derivative = resolve(module, request, nested)?;
         check_names(module, &derivative)?;
-        last = Some(describe(module, &derivative));
+        if nested + 1 == requests.len() {
+            last = Some(describe(module, &derivative));
+        }
         differentiate_entry(module, &derivative);
     }
     Ok(last)
@@ -170,13 +172,18 @@ fn resolve(
         ));
     }
     if by_inputs.is_empty() && by_globals.is_empty() {
-        return Err(Box::new(
-            refused(
+        return Err(Box::new(match by.contains(&RequestedParameter::Globals) {
+            true => refused(
+                shader,
+                "no global with a float is read, so there is nothing to differentiate by",
+            )
+            .help("differentiate by inputs: `GradientRequest::by_inputs`"),
+            false => refused(
                 shader,
                 "the shader has no input with a float, so there is nothing to differentiate by",
             )
             .help("differentiate by a global: `GradientRequest::by_global`"),
-        ));
+        }));
     }
     for numbers in [&mut of, &mut by_inputs, &mut by_globals] {
         numbers.sort_unstable();

@@ -512,6 +512,10 @@ fn ends_are_reported_where_they_matter() {
     );
     assert_eq!(ends("o = a * hash11(b);"), ["hash11(b)"]);
     assert_eq!(ends("o = a * no_diff hash11(b);"), nothing);
+    assert_eq!(
+        ends("o = hash11(a) + hash11(3.0) + no_diff hash11(b);"),
+        ["hash11(a)"]
+    );
 }
 
 #[test]
@@ -559,7 +563,6 @@ fn programs_with_gradients_are_programs() {
             }
         }
     }
-    // Where the seed does not vary, it may be given once for all points.
     let request = GradientRequest::new();
     let no = loaded.gradient(&request).unwrap_err();
     assert!(no.diagnostics[0].message.contains("was loaded"), "{no}");
@@ -625,6 +628,14 @@ fn what_cannot_be_is_refused_by_name() {
         &GradientRequest::new(),
     );
     assert!(message.contains("no output with a float"), "{message}");
+    let (message, _) = refusal(
+        "shader s(float a, out float o) { o = a; }",
+        &GradientRequest::new().by_globals(),
+    );
+    assert!(
+        message.contains("no global with a float is read"),
+        "{message}"
+    );
     let screen = "shader s(float a, out float o) { o = ddx(a * global_value<x>); }";
     let no = program(screen)
         .gradient(&GradientRequest::new())

@@ -83,6 +83,13 @@ fn points_that_spoil_sums_are_reported() {
     assert!(fault.point <= 5300 && 5300 < fault.point + 1024);
     plane[4] = 1e2;
     assert_eq!(sums(&plane).vanished.unwrap().point, 5004);
+    plane.fill(0.0);
+    (plane[3], plane[4]) = (1e-26, 1e-45);
+    assert_eq!(
+        sums(&plane).vanished.unwrap().point,
+        5004,
+        "a denormal number"
+    );
 }
 
 #[test]
@@ -203,8 +210,9 @@ fn planes_are_those_of_points() {
 
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
-    let program =
-        program("shader s(out float o, out int n) { o = 1 / (int)global_value<x>; n = 1; }");
+    let program = program(
+        "shader s(out float o, out float p, out int n) { o = 1 / (int)global_value<x>; p = o; n = 1; }",
+    );
     let x = [0.0_f32; 10];
     let mut globals = BatchGlobals::new(program.globals());
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
@@ -245,6 +253,19 @@ fn what_does_not_fit_is_refused_by_name() {
     assert_eq!(no, "there is no `oo`; did you mean `o`?");
     let no = refused(10, &mut OutputPlane::new("o", Part::Ddx, 0, &mut words, 1));
     assert!(no.contains("output_derivatives"), "{no}");
+    let far = batch.clone().numbered_from(u64::MAX);
+    let far = far
+        .sums(&globals, 0..10, &["o"], || NoTextures)
+        .unwrap_err();
+    assert_eq!(far, BatchError::Numbers);
+    // One point needs no stride.
+    let mut one = [0_i32; 1];
+    let planes = &mut [OutputPlane::new("n", Part::Value, 0, &mut one, 0)];
+    batch.planes(&globals, 0..1, planes, || NoTextures).unwrap();
+    assert_eq!(one, [1]);
+    let mut sums_of_o = OutputSums::new(&program, &["o"]).unwrap();
+    let of_p = OutputSums::new(&program, &["p"]).unwrap();
+    assert_eq!(sums_of_o.join(of_p), Err(JoinError::Outputs));
     let sums = batch.sums(&globals, 0..10, &["n"], || NoTextures);
     assert_eq!(sums.unwrap_err(), BatchError::NoFloats("n".to_owned()));
     assert!(

@@ -3,6 +3,7 @@
 use super::GradJob;
 use crate::checkerboard::CheckerboardHost;
 use crate::error::{CliError, CliResult};
+use crate::report;
 use crate::run::unfolded_instance;
 use adumbra::Globals;
 use adumbra::derivatives::{ParameterScalar, parameter_differences};
@@ -20,17 +21,17 @@ pub struct DifferenceSlopes {
     pub unsmooth: usize,
 }
 
-/// The slopes of Σ seed·output by each parameter.
+/// Refuses differences that cannot be taken.
 ///
 /// # Errors
 /// If they are too many, or what is sampled is in files.
-pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
+pub fn refuse(job: &GradJob<'_>) -> CliResult {
+    let parameters = job.gradient.parameters();
     if !job.textures.are_checkerboards() {
         return Err(CliError::usage(
             "--check samples a checkerboard in double precision: it cannot read the files of textures",
         ));
     }
-    let parameters = job.gradient.parameters();
     let scalars = parameters.iter().map(|p| p.value.ty.scalar_count());
     let scalars: usize = scalars.sum();
     let points = job.points.numbers();
@@ -41,6 +42,16 @@ pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
             points.len()
         )));
     }
+    Ok(())
+}
+
+/// The slopes of Σ seed·output by each parameter.
+///
+/// # Errors
+/// If Ctrl-C was pressed.
+pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
+    let parameters = job.gradient.parameters();
+    let points = job.points.numbers();
     let instance = unfolded_instance(&job.args.arguments, job.program)?;
     let weights = weights(job);
     let mut slopes: Vec<DifferenceSlopes> = (parameters.iter())
@@ -72,6 +83,10 @@ pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
             slopes.unsmooth += usize::from(!is_smooth);
         }
     });
+    if job.interrupt.is_pressed() {
+        report::message("interrupted");
+        return Err(CliError::Interrupted);
+    }
     Ok(slopes)
 }
 

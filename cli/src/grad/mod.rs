@@ -104,6 +104,9 @@ pub fn grad(args: GradArgs) -> CliResult {
         interrupt: &interrupt,
         sources: &sources,
     };
+    if args.check {
+        check::refuse(&job)?;
+    }
     let sums = job.sums()?;
     let differences = match args.check {
         true => Some(check::differences(&job)?),

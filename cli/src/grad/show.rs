@@ -36,7 +36,9 @@ fn total(sums: &GradSums, name: &str) -> Vec<f64> {
 fn weighted(job: &GradJob<'_>, sums: &GradSums) -> Vec<f64> {
     let outputs = job.gradient.outputs().iter().zip(job.seeds);
     let dot = |(name, seeds): (&str, &Vec<f32>)| {
+        // What has no weight does not count, also where it is not finite.
         let terms = total(sums, name).into_iter().zip(seeds);
+        let terms = terms.filter(|(_, seed)| **seed != 0.0);
         terms.map(|(total, seed)| total * f64::from(*seed)).sum()
     };
     outputs

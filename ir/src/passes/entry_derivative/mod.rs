@@ -27,6 +27,7 @@ use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, Type};
 use parameters::GlobalScalar;
+use std::collections::HashSet;
 pub use tangent_type::{TangentGlobal, tangent_globals, tangent_type};
 
 /// The derivative that a shader is to compute beside its outputs.
@@ -71,9 +72,8 @@ pub fn tangent_name(nested: usize, name: &str) -> String {
 pub struct EntryLosses {
     /// Where gradients end that would matter.
     pub lost: Vec<LostGradient>,
-    /// Screen-space derivatives on the way, which reverse mode does not pass: their functions and
-    /// places.
-    pub shadows: Vec<(FuncId, Span)>,
+    /// The calls by which functions are differentiated.
+    pub live_calls: HashSet<(FuncId, Span)>,
     /// The inputs that no derivative leads from, by number.
     pub zero_inputs: Vec<usize>,
     /// The globals that no derivative leads from.
@@ -121,7 +121,7 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
         zero_inputs,
         zero_globals: zero_globals.map(|(at, _)| at).collect(),
         lost: found.losses,
-        shadows: found.shadows,
+        live_calls: found.live_calls,
     }
 }
 

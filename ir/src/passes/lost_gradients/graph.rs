@@ -135,7 +135,7 @@ impl<'m> FunctionGraph<'m> {
         &self,
         analysis: &Analysis<'_>,
         flow: &ContextFlow,
-    ) -> Vec<(FuncId, GradientContext)> {
+    ) -> Vec<(FuncId, GradientContext, Span)> {
         let calls = self.calls.iter().filter(|call| call.is_followed);
         let context = |call: &CallNodes| {
             let mut context = GradientContext {
@@ -159,7 +159,7 @@ impl<'m> FunctionGraph<'m> {
             }
             let is_live = context.varied.contains(&true) && context.useful.contains(&true);
             let has_rules = analysis.module.function(id).custom != CustomDerivatives::default();
-            (is_live && !has_rules).then_some((id, context))
+            (is_live && !has_rules).then_some((id, context, call.span))
         };
         calls.filter_map(context).collect()
     }

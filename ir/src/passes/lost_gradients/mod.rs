@@ -92,6 +92,8 @@ pub struct LostGradients {
     /// The calls through which gradients pass if all parameters of their function are
     /// differentiated; none without custom derivatives.
     pub active_calls: HashSet<(FuncId, Span)>,
+    /// The calls by which functions are differentiated, in these contexts.
+    pub live_calls: HashSet<(FuncId, Span)>,
     /// By function.
     summaries: Vec<Summary>,
 }
@@ -162,8 +164,9 @@ pub fn lost_gradients(
                     found.shadows.push((id, span));
                 }
             }
-            for (callee, context) in graph.contexts_of_callees(&analysis, &flow) {
+            for (callee, context, span) in graph.contexts_of_callees(&analysis, &flow) {
                 contexts[callee.index()].add(context);
+                found.live_calls.insert((id, span));
             }
         }
         true
