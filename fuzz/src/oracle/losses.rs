@@ -224,7 +224,7 @@ impl LossProgram {
         let found = found.map_err(|no| format!("a shader without a gradient: {no}\n{source}"))?;
         let rounds = self.source.contains("int n = (int)");
         let loses = self.code.is_some_and(|code| code != "E0552" || rounds);
-        match loses == !found.ends().is_empty() {
+        match loses != found.ends().is_empty() {
             true => Ok(()),
             false => Err(format!(
                 "{} of a shader: {:?}\n{source}",
