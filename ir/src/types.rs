@@ -66,6 +66,18 @@ impl Type {
         scalars.into_iter().for_each(f);
     }
 
+    /// The numbers of its floats among its scalars, in order.
+    pub fn float_scalars(&self) -> Vec<usize> {
+        let (mut floats, mut at) = (Vec::new(), 0);
+        self.for_each_scalar(&mut |scalar| {
+            if scalar == Scalar::F32 {
+                floats.push(at);
+            }
+            at += 1;
+        });
+        floats
+    }
+
     /// Appends the type of each scalar. The element of an array is walked once, however many there
     /// are, so the work is that of the type as written and of the scalars.
     fn append_scalars(&self, to: &mut SmallVec<[Scalar; 16]>) {

@@ -203,7 +203,7 @@ impl OutputSums {
         let (mut found, mut slots) = (Vec::new(), Vec::new());
         for &name in outputs {
             let (before, ty) = find(program.outputs(), name)?;
-            let floats = floats(ty);
+            let floats = ty.float_scalars();
             if floats.is_empty() {
                 return Err(BatchError::NoFloats(name.to_owned()));
             }
@@ -258,7 +258,7 @@ impl OutputSums {
             });
         };
         let totals = self.sums.totals();
-        Ok(totals[*first..][..floats(ty).len()].to_vec())
+        Ok(totals[*first..][..ty.float_scalars().len()].to_vec())
     }
 
     /// The planes of all outputs, in order.
@@ -290,18 +290,6 @@ impl OutputSums {
         }
         self.sums.join(other.sums)
     }
-}
-
-/// The numbers of the floats among a type's scalars.
-fn floats(ty: &Type) -> Vec<usize> {
-    let (mut floats, mut at) = (Vec::new(), 0);
-    ty.for_each_scalar(&mut |scalar| {
-        if scalar == adumbra_ir::Scalar::F32 {
-            floats.push(at);
-        }
-        at += 1;
-    });
-    floats
 }
 
 impl WholeBatch {

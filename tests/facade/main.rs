@@ -14,6 +14,7 @@ mod derived;
 mod dropped;
 mod fits;
 mod floats;
+mod gradient_facts;
 mod gradients;
 mod groups;
 mod host;

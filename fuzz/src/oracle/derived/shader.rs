@@ -17,7 +17,7 @@ use crate::oracle::reference::limits;
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Gradient, GradientRequest};
 use adumbra::{Diagnostics, Program};
-use adumbra_ir::{Module, Scalar, Type};
+use adumbra_ir::{Module, Type};
 use std::sync::Arc;
 
 /// Points that a program is looked at in f64.
@@ -84,14 +84,10 @@ fn drawn(lot: &mut u64, count: usize) -> Vec<f32> {
 
 /// The places of the floats among the scalars of some types.
 fn floats<'t>(types: impl Iterator<Item = &'t Type>) -> Vec<usize> {
-    let (mut floats, mut at) = (Vec::new(), 0);
+    let (mut floats, mut before) = (Vec::new(), 0);
     for ty in types {
-        ty.for_each_scalar(&mut |scalar| {
-            if scalar == Scalar::F32 {
-                floats.push(at);
-            }
-            at += 1;
-        });
+        floats.extend(ty.float_scalars().into_iter().map(|at| before + at));
+        before += ty.scalar_count();
     }
     floats
 }

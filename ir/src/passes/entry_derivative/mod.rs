@@ -155,13 +155,8 @@ fn with_parameters(module: &mut Module, derivative: &EntryDerivative) -> Activit
 fn lifted(module: &Module, derivative: &EntryDerivative) -> Vec<GlobalScalar> {
     let mut lifted = Vec::new();
     for &at in &derivative.globals {
-        let mut scalar = 0;
-        module.globals[at].ty.for_each_scalar(&mut |ty| {
-            if ty == Scalar::F32 {
-                lifted.push((GlobalId(at as u32), scalar));
-            }
-            scalar += 1;
-        });
+        let floats = module.globals[at].ty.float_scalars().into_iter();
+        lifted.extend(floats.map(|scalar| (GlobalId(at as u32), scalar as u32)));
     }
     lifted
 }
