@@ -6,6 +6,7 @@ pub use adumbra_frontend::closest_name;
 use crate::closure::ClosureView;
 use crate::value::{HostValue, OutputValue};
 use adumbra_ir::Type;
+use adumbra_ir::module::{Buffer, BufferId};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
@@ -38,6 +39,17 @@ pub enum AccessError {
         /// The type that it has.
         has: String,
     },
+    /// A buffer cannot have that many numbers.
+    Length {
+        /// Its name.
+        name: String,
+        /// How many numbers were given.
+        numbers: usize,
+        /// How many an element has.
+        width: usize,
+        /// The most that there can be.
+        most: usize,
+    },
     /// Its program was compiled without
     /// [`output_derivatives`](crate::Options::output_derivatives), so none were computed.
     NoDerivatives {
@@ -65,6 +77,18 @@ impl fmt::Display for AccessError {
                     "`{name}` is of type `{has}`, which has no scalar {scalar}"
                 )
             }
+            AccessError::Length {
+                name,
+                numbers,
+                width,
+                most,
+            } => match numbers > most {
+                true => write!(f, "`{name}` can have {most} numbers, not {numbers}"),
+                false => write!(
+                    f,
+                    "an element of `{name}` has {width} numbers, and {numbers} are no whole elements"
+                ),
+            },
             AccessError::NoDerivatives { name } => write!(
                 f,
                 "the derivatives of `{name}` were not computed: its program was compiled without `output_derivatives`"
@@ -84,6 +108,25 @@ impl AccessError {
             given: given.to_string(),
         }
     }
+}
+
+/// The buffer of that name among those that are meant.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn find_buffer(
+    buffers: &[Buffer],
+    name: &str,
+    is_meant: impl Fn(&Buffer) -> bool,
+) -> Result<BufferId, AccessError> {
+    let meant = (0..).map(BufferId).zip(buffers);
+    let meant = meant.filter(|(_, buffer)| is_meant(buffer));
+    let named = meant.clone().find(|(_, buffer)| buffer.name == name);
+    let known = meant.map(|(_, buffer)| buffer.name.as_str());
+    named.map(|(id, _)| id).ok_or_else(|| AccessError::Unknown {
+        name: name.to_owned(),
+        closest: closest_name(name, known).map(str::to_owned),
+    })
 }
 
 /// Named values whose scalars follow each other.

@@ -4,16 +4,18 @@ pub use crate::engine::{Engine, EngineError, SimdError, Tier};
 pub use crate::float_environment::in_default_float_environment;
 
 use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot};
+use crate::buffer::BufferGradients;
 use crate::closure::ClosureView;
 use crate::globals::{PointGlobals, point_words};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
 use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel,
 };
-use adumbra_ir::memory::HeapSize;
+use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{FloatEnvironment, Outcome, PointMachine};
 pub(crate) use parked::EvaluatorContext;
@@ -71,6 +73,8 @@ pub struct Evaluator {
     context: Arc<EvaluatorContext>,
     signature: Fingerprint,
     machine: Machine,
+    /// The numbers of buffers, and what points added to sums.
+    buffer_memory: Arc<BufferMemory>,
     /// Memory for globals that have another layout than the program's: of a point, or of the four
     /// of a quad.
     buffers: [Vec<u32>; 4],
@@ -85,7 +89,12 @@ enum Machine {
 }
 
 /// The machine of single points, with machine code for the engine that has it.
-fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
+fn point_machine(
+    program: &Program,
+    limits: Limits,
+    engine: Engine,
+    memory: &Arc<BufferMemory>,
+) -> PointMachine {
     let bytecode = program.bytecode().clone();
     // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
@@ -93,10 +102,12 @@ fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMach
         Engine::Native => program.native_backend(),
         _ => None,
     };
-    match native {
+    let mut machine = match native {
         Some(native) => PointMachine::with_code(bytecode, limits, &*native),
         None => PointMachine::new(bytecode, limits),
-    }
+    };
+    machine.set_buffers(memory);
+    machine
 }
 
 impl fmt::Debug for Evaluator {
@@ -126,6 +137,7 @@ impl Evaluator {
         limits: Limits,
     ) -> Result<Evaluator, EngineError> {
         let quad = instance.program().bytecode().quad();
+        let memory = Arc::new(BufferMemory::new(instance.buffers()));
         let machine = match engine {
             Engine::Reference if instance.program().module().is_none() => {
                 return Err(EngineError::Reference);
@@ -133,16 +145,18 @@ impl Evaluator {
             Engine::Native if !Tier::Native.is_available() => {
                 return Err(EngineError::native_unavailable());
             }
-            Engine::Batch => SinglePointBatch::new(instance, limits).map(Machine::Batch)?,
+            Engine::Batch => {
+                SinglePointBatch::new(instance, limits, &memory).map(Machine::Batch)?
+            }
             _ if let Some(rule) = quad => {
                 let quad = QuadMachine::new(instance, rule, limits, engine);
                 Machine::Quad(Box::new(quad))
             }
             Engine::Reference => {
-                Machine::Reference(Box::new(ReferenceMachine::new(instance, limits)))
+                Machine::Reference(Box::new(ReferenceMachine::new(instance, limits, &memory)))
             }
             Engine::Point | Engine::Native | Engine::Auto => {
-                let machine = point_machine(instance.program(), limits, engine);
+                let machine = point_machine(instance.program(), limits, engine, &memory);
                 Machine::Point(Box::new(machine))
             }
         };
@@ -150,6 +164,7 @@ impl Evaluator {
             context: EvaluatorContext::new(instance, engine.for_single_points(), limits),
             signature: Fingerprint::of(instance.program().outputs()),
             machine,
+            buffer_memory: memory,
             buffers: Default::default(),
         })
     }
@@ -346,6 +361,12 @@ impl Evaluator {
         Ok(self.answer(texel, host))
     }
 
+    /// Takes the gradients by buffers that its points have added since this was asked last; none of
+    /// a program that has none. Its next points begin anew.
+    pub fn take_gradients(&mut self) -> BufferGradients {
+        BufferGradients::taken(self.context.instance.program(), &self.buffer_memory)
+    }
+
     /// Bytes that it takes, its own included, beside instance and program: executable code,
     /// registers, stacks, closures, the points parked from here and the memory kept for more of
     /// them. It grows with the largest closures and the most parked points so far.
@@ -356,7 +377,13 @@ impl Evaluator {
             Machine::Reference(reference) => reference.memory(),
             Machine::Quad(quad) => quad.memory(),
         };
-        size_of::<Evaluator>() + machine + self.context.memory() + self.buffers.heap_bytes()
+        size_of::<Evaluator>()
+            + machine
+            + self.context.memory()
+            + self.buffers.heap_bytes()
+            + ARC_OVERHEAD
+            + size_of::<BufferMemory>()
+            + self.buffer_memory.memory()
     }
 
     /// The statistics of its program, with the memory of the instance and of itself.

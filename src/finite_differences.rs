@@ -291,5 +291,7 @@ fn widen(point: &EvalPoint) -> EvalPoint<f64> {
     EvalPoint {
         globals: point.globals.iter().map(slot).collect(),
         inputs: point.inputs.iter().map(slot).collect(),
+        buffers: Default::default(),
+        replaced: None,
     }
 }

@@ -2,9 +2,10 @@
 
 pub use crate::interface::JsonInterface;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
-pub use adumbra_ir::module::{Input, Output, Texture};
+pub use adumbra_ir::module::{Buffer, Input, Output, Texture};
 
 use crate::access::{AccessError, Fingerprint, InputSlot, find};
+use crate::buffer::own_buffer;
 use crate::compiler::{BackendOutput, Origin};
 use crate::globals::GlobalsLayout;
 use crate::group::convert_value;
@@ -14,10 +15,11 @@ use crate::stats::{MemoryStats, NativeStats, Phases, Stats, micros};
 use crate::tape_stats::TapeStats;
 use crate::tier::shared::TierState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
+use adumbra_ir::buffer::{BufferNumbers, BufferSet, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
 use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, KeptRecord, PassOptions};
 use adumbra_ir::quad::Quad;
-use adumbra_ir::{Code, Diagnostic, Module, Span};
+use adumbra_ir::{Code, Diagnostic, Module, Span, Type};
 use adumbra_vm::bytecode::{Interface, Opcode};
 use adumbra_vm::native::NativeBackend;
 use adumbra_vm::{Bytecode, FloatEnvironment};
@@ -471,16 +473,19 @@ pub struct Instance {
     program: Arc<Program>,
     signature: Fingerprint,
     inputs: Vec<u32>,
+    buffers: Arc<BufferSet>,
 }
 
 impl Instance {
-    /// An instance whose inputs have the shader's defaults, or are zero.
+    /// An instance whose inputs have the shader's defaults, or are zero, and whose buffers have no
+    /// elements.
     pub fn new(program: &Arc<Program>) -> Instance {
         let inputs = program.inputs().iter();
         Instance {
             program: program.clone(),
             signature: Fingerprint::of(program.inputs()),
             inputs: inputs.flat_map(|input| input.default.clone()).collect(),
+            buffers: Arc::new(BufferSet::new(&program.interface().buffers)),
         }
     }
 
@@ -548,9 +553,80 @@ impl Instance {
         Ok(())
     }
 
-    /// Bytes that it takes, its own included, beside its program.
+    /// Sets the numbers of a buffer, element by element: floats for `buffer<float>` and buffers of
+    /// vectors, ints for `buffer<int>`. They are shared, not copied, if they are given as an
+    /// `Arc<[f32]>` or `Arc<[i32]>`. Evaluators that were made before keep those from before.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let source = "buffer<float> w; shader s(out float o) { for (int i = 0; i < w.length(); i++) o += w[i]; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
+    /// let mut instance = Instance::new(&program);
+    /// instance.set_buffer("w", vec![0.5_f32, 1.0, 2.0])?;
+    /// let mut evaluator = Evaluator::new(&instance);
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// assert_eq!(evaluator.get::<f32>("o")?, 3.5);
+    /// let error = instance.set_buffer("w", vec![1_i32]).unwrap_err();
+    /// assert_eq!(error.to_string(), "`w` is of type `buffer<float>`, not `buffer<int>`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such buffer, its numbers are of the other type or no whole elements, or there
+    /// are more than [`MAX_BUFFER_NUMBERS`](crate::buffer::MAX_BUFFER_NUMBERS), or than
+    /// [`MAX_SUM_NUMBERS`](crate::buffer::MAX_SUM_NUMBERS) where gradients by it are summed.
+    pub fn set_buffer(
+        &mut self,
+        name: &str,
+        numbers: impl Into<BufferNumbers>,
+    ) -> Result<(), AccessError> {
+        let numbers = numbers.into();
+        let buffers = &self.program.interface().buffers;
+        let id = own_buffer(buffers, name)?;
+        let buffer = &buffers[id.index()];
+        if numbers.scalar() != buffer.scalar() {
+            let given = Type::Scalar(numbers.scalar());
+            return Err(AccessError::Type {
+                name: name.to_owned(),
+                has: format!("buffer<{}>", buffer.element),
+                given: format!("buffer<{given}>"),
+            });
+        }
+        let most = match self.buffers.is_summed(id) {
+            true => MAX_SUM_NUMBERS,
+            false => MAX_BUFFER_NUMBERS,
+        };
+        if !numbers.len().is_multiple_of(buffer.width()) || numbers.len() > most {
+            return Err(AccessError::Length {
+                name: name.to_owned(),
+                numbers: numbers.len(),
+                width: buffer.width(),
+                most,
+            });
+        }
+        Arc::make_mut(&mut self.buffers).set(id, numbers);
+        Ok(())
+    }
+
+    /// The numbers of a buffer.
+    ///
+    /// # Errors
+    /// If there is no such buffer.
+    pub fn buffer(&self, name: &str) -> Result<&BufferNumbers, AccessError> {
+        let buffers = &self.program.interface().buffers;
+        let id = own_buffer(buffers, name)?;
+        Ok(self.buffers.numbers(id))
+    }
+
+    /// The numbers of all buffers.
+    pub(crate) fn buffers(&self) -> &Arc<BufferSet> {
+        &self.buffers
+    }
+
+    /// Bytes that it takes, its own included, beside its program and the numbers of buffers, which
+    /// it shares with the host.
     pub fn memory(&self) -> usize {
-        size_of::<Instance>() + self.inputs.heap_bytes()
+        size_of::<Instance>() + self.inputs.heap_bytes() + self.buffers.memory()
     }
 
     /// The words of all inputs, in order.

@@ -18,6 +18,9 @@ use crate::interner::Symbol;
 use crate::token_kind::TypeKeyword;
 use adumbra_ir::Span;
 
+/// The type of a buffer, `buffer<T>`.
+pub const BUFFER: &str = "buffer";
+
 /// The type of a value with its differential, `DifferentialPair<T>`.
 pub const PAIR: &str = "DifferentialPair";
 

@@ -171,6 +171,7 @@ codes! {
     NegativeArraySize = 803 Warning "a negative array size, taken as 0";
     TooManyIterations = 804 Warning "more iterations than `[MaxIters]` says";
     NoSlopes = 805 Warning "a texture whose host gives no slopes";
+    SumNotFinite = 806 Warning "a contribution to a gradient that is not finite";
     StepBudget = 811 Error "too many steps: the point was stopped";
     CallDepth = 812 Error "calls too deep: the point was stopped";
     ArraySize = 813 Error "too many array elements: the point was stopped";

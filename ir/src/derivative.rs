@@ -15,9 +15,10 @@
 //!   after.
 //!
 //! A recipe of a derived function follows the same rule over its canonical signature, so
-//! derivatives nest. Only floats are active.
+//! derivatives nest. Only floats are active. Buffers are no parameters: the tangents of one are in
+//! another, and its gradient is added to a sum.
 
-use crate::module::FuncId;
+use crate::module::{BufferId, FuncId};
 use crate::span::Span;
 
 /// The two modes of automatic differentiation.
@@ -51,6 +52,9 @@ pub struct Activity {
     pub results: Vec<bool>,
     /// Whether each array parameter is active.
     pub arrays: Vec<bool>,
+    /// For each buffer of the module that is active, the one that its derivative is in: its
+    /// tangents, or the sum of its gradient. Empty if none is.
+    pub buffers: Vec<Option<BufferId>>,
 }
 
 /// The derivatives of a function that its writer gave in place of those of its body.

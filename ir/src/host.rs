@@ -167,6 +167,8 @@ pub enum FaultKind {
     TooManyIterations,
     /// The host gave no slopes of a texel whose derivatives are needed, which count as 0.
     NoSlopes,
+    /// Something that is not finite was added to a sum of gradients.
+    SumNotFinite,
     /// More than [`Limits::steps`]: the point was stopped.
     StepBudget,
     /// More than [`Limits::call_depth`]: the point was stopped.
@@ -206,6 +208,7 @@ impl FaultKind {
                 | FaultKind::NegativeArraySize
                 | FaultKind::TooManyIterations
                 | FaultKind::NoSlopes
+                | FaultKind::SumNotFinite
         )
     }
 
@@ -224,6 +227,9 @@ impl FaultKind {
             }
             FaultKind::NoSlopes => {
                 "let the host answer with `Sampled::Sloped`, or compile without `texture_slopes`"
+            }
+            FaultKind::SumNotFinite => {
+                "the sum of that number is not finite, either; look for a division by 0, or a root or logarithm at its end"
             }
             FaultKind::StepBudget => {
                 "let the loop or recursion end, or allow more steps (`--steps`, `Limits::steps`)"
@@ -254,6 +260,7 @@ impl FaultKind {
             FaultKind::NegativeArraySize => Code::NegativeArraySize,
             FaultKind::TooManyIterations => Code::TooManyIterations,
             FaultKind::NoSlopes => Code::NoSlopes,
+            FaultKind::SumNotFinite => Code::SumNotFinite,
             FaultKind::StepBudget => Code::StepBudget,
             FaultKind::CallDepth => Code::CallDepth,
             FaultKind::ArraySize => Code::ArraySize,

@@ -51,6 +51,14 @@ pub enum InstKind {
     /// elements, those of one part at least, become zero. The result is the number of parts. It is
     /// 0, with a fault, for a negative one; more than the array's capacity stops the point.
     ArrayResize(ArrayId, u32),
+    /// `i32 index → 1`: a number of an element of a buffer; it has no shadows. An index out of range
+    /// is clamped; a buffer without elements has 0.
+    Buffer(BufferId, u32, IndexCheck),
+    /// `→ i32`: the number of elements of a buffer.
+    BufferLength(BufferId),
+    /// `i32 index, float → 0`: adds to a number of an element of a sum, exactly. An index is taken
+    /// as by `Buffer`, but that nothing is added to a sum without elements.
+    BufferAdd(BufferId, u32),
     /// `i32 index → 1`: an element. An index out of range is a fault, and clamped.
     Load(ArrayId),
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
@@ -147,6 +155,16 @@ impl Slopes {
     }
 }
 
+/// What an index out of range is, when a buffer is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IndexCheck {
+    /// A fault.
+    #[default]
+    Faults,
+    /// None: what was read before at this index has faulted.
+    Silent,
+}
+
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident($ty:ty);)*) => {
         /// An id or a number that a kind of instruction holds.
@@ -184,6 +202,10 @@ fields! {
     Global(GlobalId);
     /// A texture.
     Texture(TextureId);
+    /// A buffer that it reads.
+    Buffer(BufferId);
+    /// A sum that it adds to.
+    Sum(BufferId);
     /// A resource.
     Resource(ResourceId);
     /// A closure shape.
@@ -203,6 +225,8 @@ pub enum Effect {
     Pure,
     /// It may fault.
     Faults,
+    /// It adds to a sum, and may fault.
+    AddsToSum,
     /// It makes a closure, which has a limit.
     MakesClosure,
     /// It reads an array, and may fault.
@@ -384,6 +408,13 @@ instructions! {
         OneOf(&[&[], &[I32]]) => NONE, Never, WritesArray;
     "array_resize" = ArrayResize(array, part), [Written(array), Number(part)], " _[*], _",
         Are(&[I32]) => Are(&[I32]), Never, WritesArray;
+    "buffer" = Buffer(buffer, number, IndexCheck::Faults), [Buffer(buffer), Number(number)],
+        " _[*], _", Are(&[I32]) => OfBuffer(*buffer), Never, Faults;
+    "buffer_again" = Buffer(buffer, number, IndexCheck::Silent), [Buffer(buffer), Number(number)],
+        " _[*], _", Are(&[I32]) => OfBuffer(*buffer), Never, Pure;
+    "buffer_length" = BufferLength(buffer), [Buffer(buffer)], " _", NONE => Are(&[I32]), Never, Pure;
+    "buffer_add" = BufferAdd(buffer, number), [Sum(buffer), Number(number)],
+        " _[1], _, *", Are(&[I32, F32]) => NONE, Never, AddsToSum;
     "load" = Load(array), [Read(array)], " _[*]",
         Are(&[I32]) => Element(*array), Array(*array), ReadsArray;
     "store" = Store(array), [Written(array)], " _[1], *",

@@ -4,6 +4,7 @@
 //! evaluator and the passes. The op table, with the derivative rules, is re-exported from
 //! `adumbra-ops`, the only crate it depends on.
 
+pub mod buffer;
 pub mod builder;
 pub mod calls;
 pub mod codes;
@@ -12,6 +13,7 @@ pub mod derivative;
 pub mod diagnostic;
 pub mod entry_steps;
 pub mod eval;
+pub mod exact_sum;
 pub mod host;
 pub mod instruction;
 pub mod limits;

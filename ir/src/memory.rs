@@ -55,6 +55,7 @@ nothing!(
     HintKind,
     Scalar,
     Lanes,
+    BufferId,
     FuncId,
     RegionId,
     ArrayId,
@@ -170,11 +171,12 @@ heap_of! {
     StructType { name, members }
     Label { span, message }
     Diagnostic { code, message, span, label, labels, help }
-    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, records, names, hints, quad }
+    Module { functions, entry, globals, textures, buffers, resources, closures, inputs, outputs, messages, records, names, hints, quad }
     Record { fields }
     DerivativeHint { about, span, kind }
     Global { name, ty }
     Texture { name, metadata, span }
+    Buffer { name, element, sum_of, metadata, span }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }
     Metadata { name, value }
@@ -182,7 +184,7 @@ heap_of! {
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
     Recipe { mode, of, activity, with_results }
-    Activity { params, results, arrays }
+    Activity { params, results, arrays, buffers }
     CustomDerivatives { forward, backward, substitute, is_zero, activity, lost }
     SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }

@@ -14,7 +14,7 @@
 pub use crate::derivative::{
     Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
 };
-pub use crate::instruction::{InstKind, MipSelection, Slopes};
+pub use crate::instruction::{IndexCheck, InstKind, MipSelection, Slopes};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;
@@ -50,6 +50,8 @@ ids! {
     GlobalId;
     /// A texture of the module.
     TextureId;
+    /// A buffer of the module.
+    BufferId;
     /// A resource of the module.
     ResourceId;
     /// A closure shape of the module.
@@ -76,6 +78,8 @@ pub struct Module {
     pub globals: Vec<Global>,
     /// The textures that are sampled.
     pub textures: Vec<Texture>,
+    /// The buffers that are read, and those that gradients are added to.
+    pub buffers: Vec<Buffer>,
     /// Names of the host's resources.
     pub resources: Vec<String>,
     /// Shapes of the closures that are made.
@@ -117,6 +121,42 @@ pub struct Texture {
     pub metadata: Vec<Metadata>,
     /// The name where it is declared. A file of the metadata is found from that source.
     pub span: Span,
+}
+
+/// A buffer: numbers in memory of the host, of any length, which all points share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Its name, by which the host knows it.
+    pub name: String,
+    /// The type of an element: a float, an int or a vector.
+    pub element: Type,
+    /// If it is a sum, the buffer before it that has as many elements: points add to those of a
+    /// sum, and none reads them.
+    pub sum_of: Option<BufferId>,
+    /// The shader's metadata of it, for people and tools.
+    pub metadata: Vec<Metadata>,
+    /// The name where it is declared.
+    pub span: Span,
+}
+
+impl Buffer {
+    /// Whether points add to it.
+    pub fn is_sum(&self) -> bool {
+        self.sum_of.is_some()
+    }
+
+    /// The type of the numbers of an element.
+    pub fn scalar(&self) -> Scalar {
+        match self.element {
+            Type::Scalar(scalar) => scalar,
+            _ => Scalar::F32,
+        }
+    }
+
+    /// The number of numbers of an element.
+    pub fn width(&self) -> usize {
+        self.element.scalar_count()
+    }
 }
 
 /// A parameter of the shader that the host may set.

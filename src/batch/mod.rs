@@ -12,6 +12,7 @@ pub use sums::{JoinError, PlaneSums, PointFault, SumFaults};
 pub use whole::{BatchError, BatchReport, OutputPlane, OutputSums, WholeBatch};
 
 use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find};
+use crate::buffer::BufferGradients;
 use crate::closure::ClosureView;
 use crate::evaluator::output::output_views;
 use crate::evaluator::{EngineError, EvaluatorContext, OutputView, ParkError, ParkedPoint};
@@ -21,6 +22,7 @@ use crate::tier::tier_up::TierUpState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, OutputValue};
 use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::Type;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_vm::native::{self, NativeBackend};
 use adumbra_vm::words::{as_uninit_words_mut, as_words_mut};
@@ -92,6 +94,8 @@ pub struct BatchEvaluator {
     context: Arc<EvaluatorContext>,
     signature: Fingerprint,
     machine: BatchMachine,
+    /// The numbers of buffers, and what points added to sums.
+    memory: Arc<BufferMemory>,
     tier: Tier,
     /// The state of tier-up, if it may use machine code.
     tier_up: Option<Box<TierUpState>>,
@@ -113,6 +117,7 @@ impl fmt::Debug for BatchEvaluator {
 pub(crate) fn batch_machine(
     program: &Program,
     setup: &BatchSetup,
+    memory: &Arc<BufferMemory>,
 ) -> Result<BatchMachine, EngineError> {
     // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
@@ -138,7 +143,9 @@ pub(crate) fn batch_machine(
         ..BatchOptions::default()
     };
     let bytecode = program.bytecode().clone();
-    Ok(BatchMachine::new(bytecode, setup.limits, &options))
+    let mut machine = BatchMachine::new(bytecode, setup.limits, &options);
+    machine.set_buffers(memory);
+    Ok(machine)
 }
 
 impl AccessError {
@@ -182,16 +189,19 @@ impl BatchEvaluator {
     /// If the width is 0 or more than [`MAX_WIDTH`].
     pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, EngineError> {
         let program = instance.program();
-        let mut machine = batch_machine(program, setup)?;
+        let memory = Arc::new(BufferMemory::new(instance.buffers()));
+        let mut machine = batch_machine(program, setup, &memory)?;
         let tier_up = (setup.tier == Tier::Auto).then(|| {
             let uniform = uniform_words(program.globals(), &setup.uniform);
-            TierUpState::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
+            let up = setup.tier_up;
+            TierUpState::new((program, &memory), &mut machine, &uniform, setup.limits, up)
         });
         Ok(BatchEvaluator {
             // Suspended points resume in evaluators of single points.
             context: EvaluatorContext::new(instance, Engine::Point, setup.limits),
             signature: Fingerprint::of(program.outputs()),
             machine,
+            memory,
             tier: setup.tier,
             tier_up: tier_up.flatten().map(Box::new),
         })
@@ -334,6 +344,12 @@ impl BatchEvaluator {
             "the globals are laid out as the program's"
         );
         globals.sources()
+    }
+
+    /// Takes the gradients by buffers that its points have added since this was asked last; none of
+    /// a program that has none. Points that are parked, and go on elsewhere, add the rest there.
+    pub fn take_gradients(&mut self) -> BufferGradients {
+        BufferGradients::taken(self.context.instance.program(), &self.memory)
     }
 
     /// How far each point of the last evaluation came.

@@ -2,6 +2,7 @@
 
 use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums, SumFaults};
 use crate::access::{AccessError, find};
+use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
 use crate::program::{Instance, Program};
 use adumbra_ir::Type;
@@ -192,6 +193,8 @@ pub struct OutputSums {
     /// By plane, its scalar among those of all outputs of the program.
     slots: Vec<usize>,
     sums: PlaneSums,
+    /// The gradients by buffers that the points added; none before there are points.
+    buffers: Option<BufferGradients>,
 }
 
 impl OutputSums {
@@ -214,6 +217,7 @@ impl OutputSums {
             outputs: found,
             sums: PlaneSums::new(slots.len()),
             slots,
+            buffers: None,
         })
     }
 
@@ -261,6 +265,31 @@ impl OutputSums {
         Ok(totals[*first..][..ty.float_scalars().len()].to_vec())
     }
 
+    /// The gradient by a buffer, summed over the points: a number for each of its numbers.
+    ///
+    /// # Errors
+    /// If the program has no gradient by it, or no points were evaluated.
+    pub fn buffer(&self, name: &str) -> Result<Vec<f64>, AccessError> {
+        match &self.buffers {
+            Some(buffers) => buffers.of(name),
+            None => Err(AccessError::Unknown {
+                name: name.to_owned(),
+                closest: None,
+            }),
+        }
+    }
+
+    /// Adds gradients by buffers: those of an evaluator whose points were added one by one.
+    ///
+    /// # Panics
+    /// If they are of another program, or its buffers are longer or shorter.
+    pub fn add_gradients(&mut self, more: &BufferGradients) {
+        match &mut self.buffers {
+            Some(buffers) => buffers.join(more),
+            None => self.buffers = Some(more.clone()),
+        }
+    }
+
     /// The planes of all outputs, in order.
     pub fn planes(&self) -> &PlaneSums {
         &self.sums
@@ -288,7 +317,11 @@ impl OutputSums {
         if self.outputs != other.outputs {
             return Err(super::JoinError::Outputs);
         }
-        self.sums.join(other.sums)
+        self.sums.join(other.sums)?;
+        if let Some(more) = &other.buffers {
+            self.add_gradients(more);
+        }
+        Ok(())
     }
 }
 
@@ -387,7 +420,7 @@ impl WholeBatch {
             }
         };
         let all = self.on_threads(globals, &points, &host, || (), write)?;
-        Ok(joined(all.into_iter().map(|(report, ())| report)))
+        Ok(joined(all.into_iter().map(|(report, ..)| report)))
     }
 
     /// Evaluates these points, and sums outputs over them. Points that were stopped, or that the
@@ -425,8 +458,9 @@ impl WholeBatch {
         let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
         let all = self.on_threads(globals, &points, &host, empty, add)?;
         let mut reports = Vec::with_capacity(all.len());
-        for (report, (sums, _)) in all {
+        for (report, (sums, _), gradients) in all {
             reports.push(report);
+            whole.add_gradients(&gradients);
             let joined = whole.sums.join(sums);
             joined.expect("blocks are of different points");
         }
@@ -435,6 +469,7 @@ impl WholeBatch {
 
     /// Evaluates the points block by block. `each` gets the number of the block, the evaluator
     /// after a chunk, the first point of the chunk within the block, and the state of the thread.
+    /// With the states come the gradients by buffers that the points of each thread added.
     fn on_threads<H: Host, S: Send>(
         &self,
         globals: &BatchGlobals<'_>,
@@ -442,7 +477,7 @@ impl WholeBatch {
         host: &(impl Fn() -> H + Sync),
         state: impl Fn() -> S + Sync,
         each: impl Fn(usize, &BatchEvaluator, usize, &mut S) + Sync,
-    ) -> Result<Vec<(BatchReport, S)>, EngineError> {
+    ) -> Result<Vec<(BatchReport, S, BufferGradients)>, EngineError> {
         let blocks = points.len().div_ceil(BLOCK);
         let next = AtomicUsize::new(0);
         let work = || {
@@ -454,7 +489,7 @@ impl WholeBatch {
             loop {
                 let block = next.fetch_add(1, Ordering::Relaxed);
                 if block >= blocks {
-                    return Ok((report, state));
+                    return Ok((report, state, evaluator.take_gradients()));
                 }
                 let first = points.start + block * BLOCK;
                 let count = BLOCK.min(points.end - first);

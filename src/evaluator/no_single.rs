@@ -4,6 +4,7 @@
 use super::EngineError;
 use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use crate::program::Instance;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{Outcome, Parked};
@@ -13,7 +14,11 @@ use std::sync::Arc;
 pub(super) enum SinglePointBatch {}
 
 impl SinglePointBatch {
-    pub(super) fn new(_: &Instance, _: Limits) -> Result<Box<SinglePointBatch>, EngineError> {
+    pub(super) fn new(
+        _: &Instance,
+        _: Limits,
+        _: &Arc<BufferMemory>,
+    ) -> Result<Box<SinglePointBatch>, EngineError> {
         Err(EngineError::NotBuilt {
             what: "batches",
             feature: "batch",

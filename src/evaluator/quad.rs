@@ -9,10 +9,12 @@ use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use super::reference::ReferenceMachine;
 use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel, canonical_float};
 use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
+use std::sync::Arc;
 
 /// The machine of one of the four.
 enum Lane {
@@ -47,9 +49,13 @@ impl QuadMachine {
         engine: Engine,
     ) -> QuadMachine {
         let program = instance.program();
+        // No gradient by a buffer is taken of points in quads, so nobody reads its sums.
+        let memory = &Arc::new(BufferMemory::new(instance.buffers()));
         let lane = || match engine {
-            Engine::Reference => Lane::Reference(Box::new(ReferenceMachine::new(instance, limits))),
-            _ => Lane::Point(Box::new(point_machine(program, limits, engine))),
+            Engine::Reference => {
+                Lane::Reference(Box::new(ReferenceMachine::new(instance, limits, memory)))
+            }
+            _ => Lane::Point(Box::new(point_machine(program, limits, engine, memory))),
         };
         let differ: Box<[Lanes]> = program.bytecode().output_lanes().into();
         QuadMachine {

@@ -2,10 +2,12 @@
 //! host's words and back to them.
 
 use crate::program::{Instance, Program};
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, Texel, canonical_float, read_shadow};
 use adumbra_ir::{Direction, Module, Scalar};
 use adumbra_vm::{FloatEnvironment, Outcome};
+use std::sync::Arc;
 
 /// It keeps nothing between points but the results of the last one, or its state.
 pub(super) struct ReferenceMachine {
@@ -16,11 +18,16 @@ pub(super) struct ReferenceMachine {
     pub(super) outputs: Vec<u32>,
     /// The last point, if it is suspended.
     pub(super) suspended: Option<Box<SuspendedPoint>>,
+    memory: Arc<BufferMemory>,
 }
 
 impl ReferenceMachine {
     /// A machine with outputs that are zero until a point is evaluated.
-    pub(super) fn new(instance: &Instance, limits: Limits) -> ReferenceMachine {
+    pub(super) fn new(
+        instance: &Instance,
+        limits: Limits,
+        memory: &Arc<BufferMemory>,
+    ) -> ReferenceMachine {
         let outputs = instance.program().outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
         ReferenceMachine {
@@ -29,6 +36,7 @@ impl ReferenceMachine {
             closures: ClosureArena::default(),
             outputs: vec![0; 3 * scalars],
             suspended: None,
+            memory: memory.clone(),
         }
     }
 
@@ -124,6 +132,13 @@ impl ReferenceMachine {
                 self.outputs.extend(words.unwrap_or_default());
             });
         }
+        let mut sums = self.memory.sums();
+        for added in &done.added {
+            let (buffer, at) = (added.buffer, [added.index, added.number]);
+            // It has faulted if it is not finite.
+            sums.add(&self.memory.set, buffer, at[0], at[1], added.value);
+        }
+        drop(sums);
         self.faults = done.faults;
         self.closures = done.closures;
         match self.faults.stopped() {
@@ -165,6 +180,8 @@ pub(crate) fn reference_point(globals: &[u32], instance: &Instance) -> EvalPoint
     EvalPoint {
         globals: slots,
         inputs,
+        buffers: instance.buffers().clone(),
+        replaced: None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, GlobalSource, Outcome, Parked};
@@ -30,6 +31,7 @@ impl SinglePointBatch {
     pub(super) fn new(
         instance: &Instance,
         limits: Limits,
+        memory: &Arc<BufferMemory>,
     ) -> Result<Box<SinglePointBatch>, EngineError> {
         let setup = BatchSetup {
             limits,
@@ -37,7 +39,7 @@ impl SinglePointBatch {
             ..BatchSetup::default()
         };
         let program: &Program = instance.program();
-        let machine = batch::batch_machine(program, &setup)?;
+        let machine = batch::batch_machine(program, &setup, memory)?;
         let outputs = program.outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
         let words = program.globals().size() / 4;

@@ -26,6 +26,11 @@ pub enum DerivativePlace {
     /// value's floats: one, or one for each element of an array and each member of a struct. What
     /// is not set is zero.
     Globals(Vec<(String, Type)>),
+    /// The host gives it by a buffer of this name, as long as the one that it is of.
+    Buffer(String),
+    /// Points add to a sum, which the host takes from the evaluator:
+    /// [`take_gradients`](crate::Evaluator::take_gradients).
+    Sum,
 }
 
 /// A parameter that a gradient is by.
@@ -33,7 +38,7 @@ pub enum DerivativePlace {
 pub struct Parameter {
     /// Its name, and its derivative.
     pub value: DifferentiatedValue,
-    /// Whether it is an input or a global.
+    /// What kind of parameter it is.
     pub kind: ParameterKind,
     /// Whether its gradient is 0 at every point, since no derivative leads from it to an output.
     pub is_zero: bool,
@@ -46,4 +51,6 @@ pub enum ParameterKind {
     Input,
     /// A global, which has a value at each point.
     Global,
+    /// A buffer, whose numbers all points share.
+    Buffer,
 }

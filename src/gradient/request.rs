@@ -48,6 +48,8 @@ pub(super) enum RequestedParameter {
     Inputs,
     /// All globals that have floats and are read.
     Globals,
+    /// All buffers that have floats and are read.
+    Buffers,
 }
 
 heap_of! {
@@ -60,7 +62,9 @@ impl HeapSize for RequestedParameter {
     fn heap_bytes(&self) -> usize {
         match self {
             RequestedParameter::Named(_, name) => name.heap_bytes(),
-            RequestedParameter::Inputs | RequestedParameter::Globals => 0,
+            RequestedParameter::Inputs
+            | RequestedParameter::Globals
+            | RequestedParameter::Buffers => 0,
         }
     }
 }
@@ -111,6 +115,21 @@ impl GradientRequest {
     pub fn by_global(mut self, global: impl Into<String>) -> GradientRequest {
         let global = RequestedParameter::Named(ParameterKind::Global, global.into());
         self.by.push(global);
+        self
+    }
+
+    /// Adds a buffer that it is by. Points add the gradient by each of its numbers to sums, which
+    /// evaluators have: [`take_gradients`](crate::Evaluator::take_gradients). In forward mode the
+    /// host gives the tangents by a buffer `d(w)`.
+    pub fn by_buffer(mut self, buffer: impl Into<String>) -> GradientRequest {
+        let buffer = RequestedParameter::Named(ParameterKind::Buffer, buffer.into());
+        self.by.push(buffer);
+        self
+    }
+
+    /// Adds all buffers that have floats and are read.
+    pub fn by_buffers(mut self) -> GradientRequest {
+        self.by.push(RequestedParameter::Buffers);
         self
     }
 

@@ -138,7 +138,12 @@ fn resolve(
     if request.of.is_empty() {
         of = with_floats(&outputs).collect();
     }
-    let (mut by_inputs, mut by_globals) = (Vec::new(), Vec::new());
+    // Sums of gradients come last.
+    let buffers: Vec<(&str, &Type)> = (module.buffers.iter())
+        .take_while(|buffer| !buffer.is_sum())
+        .map(|buffer| (buffer.name.as_str(), &buffer.element))
+        .collect();
+    let (mut by_inputs, mut by_globals, mut by_buffers) = (Vec::new(), Vec::new(), Vec::new());
     let all_inputs = [RequestedParameter::Inputs];
     let by = match request.by.is_empty() {
         true => &all_inputs[..],
@@ -151,6 +156,12 @@ fn resolve(
             }
             RequestedParameter::Named(ParameterKind::Global, name) => {
                 add(&mut by_globals, named(shader, &globals, name, "global")?);
+            }
+            RequestedParameter::Named(ParameterKind::Buffer, name) => {
+                add(&mut by_buffers, named(shader, &buffers, name, "buffer")?);
+            }
+            RequestedParameter::Buffers => {
+                with_floats(&buffers).for_each(|at| add(&mut by_buffers, at));
             }
             RequestedParameter::Inputs => {
                 with_floats(&inputs).for_each(|at| add(&mut by_inputs, at));
@@ -171,7 +182,7 @@ fn resolve(
             .help("give it one: `out float o`"),
         ));
     }
-    if by_inputs.is_empty() && by_globals.is_empty() {
+    if by_inputs.is_empty() && by_globals.is_empty() && by_buffers.is_empty() {
         return Err(Box::new(match by.contains(&RequestedParameter::Globals) {
             true => refused(
                 shader,
@@ -185,7 +196,16 @@ fn resolve(
             .help("differentiate by a global: `GradientRequest::by_global`"),
         }));
     }
-    for numbers in [&mut of, &mut by_inputs, &mut by_globals] {
+    if module.quad.is_some() && !by_buffers.is_empty() {
+        return Err(Box::new(
+            refused(
+                shader,
+                "points whose derivatives come from quads have no gradient by a buffer",
+            )
+            .help("compile with the derivatives that values carry: `Derivatives::Dual`"),
+        ));
+    }
+    for numbers in [&mut of, &mut by_inputs, &mut by_globals, &mut by_buffers] {
         numbers.sort_unstable();
     }
     Ok(EntryDerivative {
@@ -193,6 +213,7 @@ fn resolve(
         outputs: of,
         inputs: by_inputs,
         globals: by_globals,
+        buffers: by_buffers,
         nested,
     })
 }
@@ -302,10 +323,25 @@ fn describe(module: &Module, derivative: &EntryDerivative) -> ShaderDerivative {
             is_zero: found.zero_globals.contains(&at),
         }
     });
+    let buffers = derivative.buffers.iter().map(|&at| {
+        let buffer = &module.buffers[at];
+        Parameter {
+            value: DifferentiatedValue {
+                name: buffer.name.clone(),
+                ty: buffer.element.clone(),
+                place: match is_backward {
+                    true => DerivativePlace::Sum,
+                    false => DerivativePlace::Buffer(tangent_name(nested, &buffer.name)),
+                },
+            },
+            kind: ParameterKind::Buffer,
+            is_zero: found.zero_buffers.contains(&at),
+        }
+    });
     ShaderDerivative {
         mode: derivative.mode,
         outputs: outputs.collect(),
-        parameters: inputs.chain(globals).collect(),
+        parameters: inputs.chain(globals).chain(buffers).collect(),
         ends: losses::report(module, &found),
     }
 }

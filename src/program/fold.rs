@@ -110,6 +110,7 @@ impl Instance {
         );
         Ok(Instance {
             inputs: left,
+            buffers: self.buffers.clone(),
             ..Instance::new(&Arc::new(program))
         })
     }

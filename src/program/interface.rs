@@ -3,7 +3,7 @@
 use super::Program;
 use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find, find_typed};
 use crate::value::{HostValue, OutputValue, Part};
-use adumbra_ir::module::{ClosureShape, Input, Message, Output, Texture};
+use adumbra_ir::module::{Buffer, ClosureShape, Input, Message, Output, Texture};
 use adumbra_ir::{Scalar, Type};
 
 impl Program {
@@ -193,6 +193,22 @@ impl Program {
     /// ```
     pub fn textures(&self) -> &[Texture] {
         &self.interface().textures
+    }
+
+    /// The buffers that its points read, whose numbers an instance has
+    /// ([`Instance::set_buffer`](crate::Instance::set_buffer)).
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+    /// let source = "buffer<float3> colours; shader s(out color c) { c = colours[1]; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
+    /// let colours = program.buffers().next().unwrap();
+    /// assert_eq!((colours.name.as_str(), &colours.element), ("colours", &Type::Vector(3)));
+    /// # Ok::<(), adumbra::Diagnostics>(())
+    /// ```
+    pub fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        let buffers = self.interface().buffers.iter();
+        buffers.filter(|buffer| !buffer.is_sum())
     }
 
     /// The closures that its points may make: names and types of the arguments, by the numbers that

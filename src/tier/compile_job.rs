@@ -4,6 +4,7 @@
 use super::compile_queue::QueuedWork;
 use super::shared::{TierState, TierVariant, Verdict};
 use crate::program::Program;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::native::NativeBackend;
@@ -19,6 +20,8 @@ pub(super) struct CompileJob {
     variant: Arc<TierVariant>,
     limits: Limits,
     width: usize,
+    /// The buffers of the evaluator.
+    memory: Arc<BufferMemory>,
     /// The result, until it is fetched. Locked for moments only.
     made: Mutex<Option<CompiledMachine>>,
     is_made: Condvar,
@@ -30,7 +33,7 @@ pub(super) type CompiledMachine = Option<Box<BatchMachine>>;
 impl CompileJob {
     /// A job for a machine that computes such chunks, within such limits.
     pub(super) fn new(
-        program: &Program,
+        (program, memory): (&Program, &Arc<BufferMemory>),
         native: Arc<dyn NativeBackend>,
         variant: Arc<TierVariant>,
         limits: Limits,
@@ -38,6 +41,7 @@ impl CompileJob {
     ) -> CompileJob {
         CompileJob {
             bytecode: program.bytecode().clone(),
+            memory: memory.clone(),
             native,
             tiers: program.tiers.clone(),
             variant,
@@ -68,7 +72,9 @@ impl CompileJob {
                 native: Some(self.native.clone()),
                 ..BatchOptions::default()
             };
-            BatchMachine::new(self.bytecode.clone(), self.limits, &options)
+            let mut machine = BatchMachine::new(self.bytecode.clone(), self.limits, &options);
+            machine.set_buffers(&self.memory);
+            machine
         })
     }
 
@@ -140,7 +146,13 @@ mod tests {
             return;
         };
         let native = Arc::new(native);
-        let job = CompileJob::new(&program, native, variant, Limits::default(), 1);
+        let job = CompileJob::new(
+            (&program, &Arc::default()),
+            native,
+            variant,
+            Limits::default(),
+            1,
+        );
         let made = job.make_by(|| panic!("as a compiler must not"));
         assert!(made.is_none());
         assert_eq!(program.tiers.panicked(), 1);

@@ -11,6 +11,7 @@ use super::shared::{TierVariant, Verdict};
 use super::{CompileWhen, TierUp};
 use crate::engine::Tier;
 use crate::program::Program;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::Limits;
 use adumbra_vm::{BatchMachine, FloatEnvironment, native};
 use std::mem::swap;
@@ -41,7 +42,7 @@ impl TierUpState {
     /// The state of an evaluator that begins with this machine, an interpreter. The machine is
     /// exchanged if code is known to be faster. `None` if there can be no code.
     pub(crate) fn new(
-        program: &Program,
+        (program, memory): (&Program, &Arc<BufferMemory>),
         machine: &mut BatchMachine,
         uniform: &[bool],
         limits: Limits,
@@ -53,7 +54,7 @@ impl TierUpState {
         }
         let native = program.native_backend()?;
         let variant = program.tiers.variant(level, uniform);
-        let job = CompileJob::new(program, native, variant, limits, machine.width());
+        let job = CompileJob::new((program, memory), native, variant, limits, machine.width());
         let mut state = TierUpState {
             job: Arc::new(job),
             up,
@@ -239,7 +240,7 @@ mod tests {
 
     /// Whether there is machine code for this processor; prints a note if not.
     fn is_there(program: &Program) -> bool {
-        let machine = crate::batch::batch_machine(program, &BatchSetup::default());
+        let machine = crate::batch::batch_machine(program, &BatchSetup::default(), &Arc::default());
         let is = NativeCompiler::is_available()
             && native::supports_level(machine.expect("it is there").level());
         if !is {
@@ -269,12 +270,20 @@ mod tests {
     fn climbed(nanos: impl Fn(Tier) -> u64) -> Tier {
         let program = program();
         let setup = BatchSetup::default();
-        let mut machine = crate::batch::batch_machine(&program, &setup).expect("it is there");
+        let memory = Arc::default();
+        let mut machine =
+            crate::batch::batch_machine(&program, &setup, &memory).expect("it is there");
         let up = TierUp {
             when: CompileWhen::AtOnce,
             after: 0,
         };
-        let state = TierUpState::new(&program, &mut machine, &[false; 3], setup.limits, up);
+        let state = TierUpState::new(
+            (&program, &memory),
+            &mut machine,
+            &[false; 3],
+            setup.limits,
+            up,
+        );
         let mut state = state.expect("there is code");
         for _ in 0..100 {
             state.before(&mut machine, POINTS);
@@ -282,7 +291,13 @@ mod tests {
             state.after(POINTS, Duration::from_nanos(nanos(state.tier())));
         }
         assert!(matches!(state.stage, Stage::Settled));
-        let again = TierUpState::new(&program, &mut machine, &[false; 3], setup.limits, up);
+        let again = TierUpState::new(
+            (&program, &memory),
+            &mut machine,
+            &[false; 3],
+            setup.limits,
+            up,
+        );
         let again = again.expect("there is code");
         assert_eq!(again.tier(), state.tier(), "others begin where it ended");
         assert_eq!(machine.has_machine_code(), state.tier() == Tier::Native);

@@ -7,6 +7,7 @@ mod agreement;
 mod assembly;
 mod batch;
 mod bits;
+mod buffers;
 mod closures;
 mod counts;
 mod crates;

@@ -112,7 +112,7 @@ fn each_output_has_a_seed_and_missing_ones_are_zero() {
             DerivativePlace::Globals(globals) => {
                 globals.iter().map(|(name, _)| name.as_str()).collect()
             }
-            DerivativePlace::Output(name) => panic!("{name}"),
+            other => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(

@@ -103,7 +103,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(diagnostic);
     }
 
-    /// A texture, resource or constant.
+    /// A texture, buffer, resource or constant.
     fn declare_name(
         &mut self,
         declaration: &'a ast::Declaration<'a>,
@@ -115,6 +115,7 @@ impl<'a> TypeChecker<'a, '_> {
             let first = match known {
                 ValueBinding::Constant(number) => Some(self.constants[number as usize].name.span),
                 ValueBinding::Texture(number) => Some(self.textures[number as usize].name.span),
+                ValueBinding::Buffer(number) => Some(self.buffers[number as usize].name.span),
                 ValueBinding::Resource(number) => Some(self.resources[number as usize].span),
                 ValueBinding::Local(_) | ValueBinding::Unknown => None,
             };
@@ -129,6 +130,10 @@ impl<'a> TypeChecker<'a, '_> {
             self.names
                 .declare(name.symbol, ValueBinding::Texture(number));
             self.names.set_texture(name.symbol, number);
+            return;
+        }
+        if self.is_buffer_type(&declaration.ty) {
+            self.declare_buffer(declaration, declarator);
             return;
         }
         self.refuse_metadata(declarator);

@@ -131,6 +131,10 @@ impl<'a> TypeChecker<'a, '_> {
                 );
                 TypedExpr::error(span)
             }
+            ValueBinding::Buffer(number) if !self.is_library => {
+                self.report_whole_buffer(number, span);
+                TypedExpr::error(span)
+            }
             _ => match self.session_value(symbol, span) {
                 Some(value) => value,
                 None => self.unknown_value(symbol, span),
@@ -260,15 +264,15 @@ impl<'a> TypeChecker<'a, '_> {
         index: &ast::Expr<'a>,
         span: Span,
     ) -> TypedExpr<'a> {
+        if let Some(number) = self.buffer_named(operand) {
+            let index = self.index_value(index);
+            return self.buffer_element(number, index, span);
+        }
         let mut value = match operand.kind {
             ast::ExprKind::Name(symbol) => self.indexable_name(symbol, operand.span),
             _ => self.expr(operand),
         };
-        let index_value = self.expr(index);
-        let index = match index_value.ty {
-            TypeId::UINT => self.to_number(index_value, TypeId::INT),
-            _ => self.convert(index_value, TypeId::INT, ConversionPurpose::Index),
-        };
+        let index = self.index_value(index);
         if index.is_error() {
             return TypedExpr::error(span);
         }
@@ -307,6 +311,15 @@ impl<'a> TypeChecker<'a, '_> {
             kind: TypedExprKind::Index(self.alloc(value), self.alloc(index)),
             ty,
             span,
+        }
+    }
+
+    /// An index, as an int.
+    fn index_value(&mut self, index: &ast::Expr<'a>) -> TypedExpr<'a> {
+        let value = self.expr(index);
+        match value.ty {
+            TypeId::UINT => self.to_number(value, TypeId::INT),
+            _ => self.convert(value, TypeId::INT, ConversionPurpose::Index),
         }
     }
 

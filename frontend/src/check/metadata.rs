@@ -163,7 +163,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// Reports metadata of what the host never sees.
     pub(super) fn refuse_metadata(&mut self, declarator: &ast::Declarator<'a>) {
         if let [first, .., last] | [first @ last] = declarator.metadata {
-            let message = "only parameters of shaders and textures have metadata";
+            let message = "only parameters of shaders, textures and buffers have metadata";
             self.report(
                 Diagnostic::new(
                     Code::BadMetadata,

@@ -171,6 +171,9 @@ impl<'a> TypeChecker<'a, '_> {
         if let Some(value) = self.call_of_type(object, name, args, span) {
             return value;
         }
+        if let Some(number) = self.buffer_named(object) {
+            return self.buffer_length(number, object, name, args, span);
+        }
         if self.report_sampling_method(object, name) {
             return TypedExpr::error(span);
         }

@@ -5,6 +5,7 @@
 //! first names them. A diagnostic never stops the rest: an expression with an error gets
 //! [`TypeId::ERROR`], which silences consequential errors.
 
+mod buffer;
 pub mod builtin;
 mod call;
 mod closure;
@@ -276,6 +277,7 @@ struct TypeChecker<'a, 'c> {
     methods: HashMap<(TypeId, Symbol), FunctionId>,
     derivatives: derivative::Derivatives,
     textures: Vec<typed_tree::TypedTexture<'a>>,
+    buffers: Vec<typed_tree::TypedBuffer<'a>>,
     resources: Vec<ast::Ident>,
     messages: Vec<Message>,
     closures: Vec<ClosureKey>,
@@ -319,6 +321,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             methods: HashMap::new(),
             derivatives: derivative::Derivatives::default(),
             textures: Vec::new(),
+            buffers: Vec::new(),
             resources: Vec::new(),
             messages: Vec::new(),
             closures: Vec::new(),
@@ -393,6 +396,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             functions: self.functions.iter().zip(names).map(function).collect(),
             types: std::mem::take(&mut self.types),
             textures: self.textures.clone(),
+            buffers: self.buffers.clone(),
             resources: self.resources.iter().map(|name| name.symbol).collect(),
             closures: self.closures.clone(),
             messages: self.messages.clone(),

@@ -114,6 +114,13 @@ impl<'a> TypeChecker<'a, '_> {
                     "the host says what the resource is; declare a variable in the function",
                 )
             }
+            ValueBinding::Buffer(number) if !self.is_library => {
+                let declared = self.buffers[number as usize].name.span;
+                (
+                    declared,
+                    "a buffer is memory of the host, which shaders read; write to an array, or to an output",
+                )
+            }
             _ => return false,
         };
         let text = self.symbol_name(symbol).to_owned();

@@ -19,6 +19,8 @@ pub(super) enum ValueBinding {
     Constant(u32),
     /// A texture, by its number.
     Texture(u32),
+    /// A buffer, by its number.
+    Buffer(u32),
     /// A resource of the host, by its number.
     Resource(u32),
 }

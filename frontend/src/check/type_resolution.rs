@@ -320,6 +320,10 @@ impl<'a> TypeChecker<'a, '_> {
         'a: 'd,
     {
         let mut element = match ty.name {
+            TypeName::Named(_) if self.is_buffer_type(ty) => {
+                self.report_buffer_type(ty);
+                TypeId::ERROR
+            }
             TypeName::Named(symbol) if !ty.arguments.is_empty() => {
                 self.parametrised_type(symbol, ty, depth)
             }

@@ -29,6 +29,8 @@ pub struct TypedProgram<'a> {
     pub functions: Vec<TypedFunction<'a>>,
     /// The textures that the program declares.
     pub textures: Vec<TypedTexture<'a>>,
+    /// The buffers that the program declares.
+    pub buffers: Vec<TypedBuffer<'a>>,
     /// The resources that the program declares, by name.
     pub resources: Vec<Symbol>,
     /// The closures that are made: name, and types of the arguments.
@@ -44,6 +46,17 @@ pub struct TypedProgram<'a> {
 pub struct TypedTexture<'a> {
     /// Its name.
     pub name: ast::Ident,
+    /// Its metadata: names and values.
+    pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
+}
+
+/// A buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedBuffer<'a> {
+    /// Its name.
+    pub name: ast::Ident,
+    /// The type of its elements.
+    pub element: TypeId,
     /// Its metadata: names and values.
     pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
 }
@@ -294,6 +307,7 @@ impl<'a> TypedExpr<'a> {
             | TypedExprKind::Local(_)
             | TypedExprKind::Global(_)
             | TypedExprKind::Resource(_)
+            | TypedExprKind::BufferLength(_)
             | TypedExprKind::CurrentValue => SmallVec::new(),
             TypedExprKind::Op(_, parts)
             | TypedExprKind::Gather(parts)
@@ -313,6 +327,7 @@ impl<'a> TypedExpr<'a> {
             | TypedExprKind::UpperLeft(part)
             | TypedExprKind::RunTimeArray(part)
             | TypedExprKind::Swizzle(part, _)
+            | TypedExprKind::BufferElement(_, part)
             | TypedExprKind::Member(part, _)
             | TypedExprKind::Detach(part)
             | TypedExprKind::Shadow(_, part) => smallvec![part],
@@ -360,6 +375,10 @@ pub enum TypedExprKind<'a> {
     Local(LocalId),
     /// A global of the host.
     Global(u32),
+    /// An element of a buffer, at an index.
+    BufferElement(u32, &'a TypedExpr<'a>),
+    /// The number of elements of a buffer.
+    BufferLength(u32),
     /// A resource of the host, to be passed on.
     Resource(u32),
     /// An op, component by component; a scalar operand is used for every component.

@@ -5,7 +5,9 @@ use super::{
     GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, Seen, enclosed, mark, name, seen,
     type_keyword, word,
 };
-use crate::ast::{DIFFERENTIAL, Dimension, Expr, ExprKind, Ident, PAIR, TypeExpr, TypeName};
+use crate::ast::{
+    BUFFER, DIFFERENTIAL, Dimension, Expr, ExprKind, Ident, PAIR, TypeExpr, TypeName,
+};
 use crate::token_kind::{TokenKind, TokenSet};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
@@ -44,7 +46,7 @@ pub(super) fn ty<'t, 'a: 't>(
         .map(|name| TypeName::Struct(name.symbol));
     let plain = choice((keyword, named, structure)).map(|name| (name, &[][..]));
     recursive(|ty| {
-        let written = parametrised(ty)
+        let written = parametrised(word(PAIR).or(word(BUFFER)), ty)
             .or(plain)
             .then(path())
             .then(dimensions)
@@ -58,7 +60,7 @@ pub(super) fn ty<'t, 'a: 't>(
 pub(super) fn parametrised_type<'t, 'a: 't>(
     dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
 ) -> GrammarRule<'t, 'a, TypeExpr<'a>> {
-    parametrised(ty(dimensions))
+    parametrised(word(PAIR), ty(dimensions))
         .then(path())
         .map(|parts| (parts, &[][..]))
         .map_with(made_type)
@@ -83,8 +85,10 @@ fn made_type<'t, 'a>(
     }
 }
 
-/// `DifferentialPair<float>`. No other name has arguments, so that `a < b` stays a comparison.
+/// `DifferentialPair<float>`, by the names that have arguments. No other has, so that `a < b` stays
+/// a comparison.
 fn parametrised<'t, 'a: 't>(
+    names: impl Parser<'t, &'t [TokenKind], Ident, GrammarExtra<'t, 'a>> + Clone + 't,
     ty: impl Parser<'t, &'t [TokenKind], TypeExpr<'a>, GrammarExtra<'t, 'a>> + Clone + 't,
 ) -> impl Parser<'t, &'t [TokenKind], (TypeName, &'a [TypeExpr<'a>]), GrammarExtra<'t, 'a>> + Clone
 {
@@ -92,7 +96,7 @@ fn parametrised<'t, 'a: 't>(
         .separated_by(mark(TokenKind::Comma))
         .at_least(1)
         .collect::<SmallVec<[_; 2]>>();
-    word(PAIR)
+    names
         .then_ignore(mark(TokenKind::Less))
         .then(arguments)
         .then_ignore(mark(TokenKind::Greater))

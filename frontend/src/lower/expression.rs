@@ -6,7 +6,9 @@ use super::ssa::LeafValue;
 use crate::check::conversion_ops;
 use crate::check::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId};
-use adumbra_ir::module::{ArrayId, GlobalId, InstKind, MipSelection, Slopes, TextureId, ValueId};
+use adumbra_ir::module::{
+    ArrayId, GlobalId, IndexCheck, InstKind, MipSelection, Slopes, TextureId, ValueId,
+};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
@@ -108,6 +110,27 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 let kind = InstKind::Resource(self.shared.resource(number));
                 let handle = self.builder.inst(kind, [], [Scalar::Resource], span);
                 one(handle.first)
+            }
+            TypedExprKind::BufferElement(buffer, index) => {
+                let index = self.value(index);
+                let buffer = self.shared.buffer(buffer);
+                let leaves = self.leaves(expr.ty);
+                let mut values = LeafValues::new();
+                for (number, leaf) in (0..).zip(leaves) {
+                    // The first read faults, and what follows is at the same index.
+                    let check = match number {
+                        0 => IndexCheck::Faults,
+                        _ => IndexCheck::Silent,
+                    };
+                    let kind = InstKind::Buffer(buffer, number, check);
+                    let value = self.builder.inst(kind, [index], [leaf.scalar], span);
+                    values.push(value.first.into());
+                }
+                values
+            }
+            TypedExprKind::BufferLength(buffer) => {
+                let kind = InstKind::BufferLength(self.shared.buffer(buffer));
+                one(self.builder.inst(kind, [], [Scalar::I32], span).first)
             }
             TypedExprKind::Local(_)
             | TypedExprKind::Swizzle(..)

@@ -18,7 +18,9 @@ mod ssa;
 mod statement;
 mod switch;
 
-use crate::check::typed_tree::{FunctionId, TypedFunction, TypedLoop, TypedProgram, TypedTexture};
+use crate::check::typed_tree::{
+    FunctionId, TypedBuffer, TypedFunction, TypedLoop, TypedProgram, TypedTexture,
+};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_BRANCH_ARGUMENTS;
@@ -26,8 +28,8 @@ use adumbra_ir::derivative::{DerivativeHint, HintKind};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input, MessageId, Module, NameId,
-    Output, ResourceId, Slopes, Texture, TextureId,
+    Buffer, BufferId, ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input,
+    MessageId, Module, NameId, Output, ResourceId, Slopes, Texture, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic, Span};
 use derivative::RecipeKey;
@@ -215,6 +217,7 @@ struct ModuleLowering<'p, 'a> {
     /// The derived functions that are reached.
     recipes: HashMap<RecipeKey, FuncId>,
     textures: Vec<Option<TextureId>>,
+    buffers: Vec<Option<BufferId>>,
     resources: Vec<Option<ResourceId>>,
     closures: Vec<Option<ClosureId>>,
     messages: Vec<Option<MessageId>>,
@@ -248,6 +251,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
             detached: Vec::new(),
             recipes: HashMap::new(),
             textures: vec![None; program.textures.len()],
+            buffers: vec![None; program.buffers.len()],
             resources: vec![None; program.resources.len()],
             closures: vec![None; program.closures.len()],
             messages: vec![None; program.messages.len()],
@@ -350,6 +354,25 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
                 span: name.span,
             });
             TextureId(textures.len() as u32 - 1)
+        })
+    }
+
+    fn buffer(&mut self, number: u32) -> BufferId {
+        let buffers = &mut self.module.buffers;
+        *self.buffers[number as usize].get_or_insert_with(|| {
+            let TypedBuffer {
+                name,
+                element,
+                metadata,
+            } = self.program.buffers[number as usize];
+            buffers.push(Buffer {
+                name: self.interner.name(name.symbol).to_owned(),
+                element: self.program.types.host_type(element, self.interner),
+                sum_of: None,
+                metadata: host_metadata(self.interner, metadata),
+                span: name.span,
+            });
+            BufferId(buffers.len() as u32 - 1)
         })
     }
 

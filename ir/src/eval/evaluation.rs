@@ -129,6 +129,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
             closures: self.state.closures,
             steps: self.state.steps,
             path: self.state.path,
+            added: self.state.added,
             tally: self.state.tally,
         })
     }

@@ -25,12 +25,14 @@ mod tapes;
 #[cfg(test)]
 mod tests;
 
+use crate::buffer::BufferSet;
 use crate::host::{ClosureArena, Faults, Host, Limits};
-use crate::module::Module;
+use crate::module::{BufferId, Module};
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
 pub use nan_origin::{MAX_NAN_ORIGINS, NanOrigin};
 pub use number::{EvalValue, Number};
+use std::sync::Arc;
 pub use suspended::{Progress, SuspendedPoint, begin};
 
 /// Which shadows values carry.
@@ -76,6 +78,11 @@ pub struct EvalPoint<F = f32> {
     pub globals: Vec<EvalValue<F>>,
     /// The scalars of all inputs. They have no shadows.
     pub inputs: Vec<EvalValue<F>>,
+    /// The numbers of all buffers.
+    pub buffers: Arc<BufferSet>,
+    /// A number that one of them has in place of its own: buffer, position among its numbers, and
+    /// value.
+    pub replaced: Option<(BufferId, usize, F)>,
 }
 
 impl<F: Number> EvalPoint<F> {
@@ -93,6 +100,8 @@ impl<F: Number> EvalPoint<F> {
         EvalPoint {
             globals: vec![EvalValue::default(); globals],
             inputs,
+            buffers: Arc::new(BufferSet::new(&module.buffers)),
+            replaced: None,
         }
     }
 }
@@ -114,6 +123,19 @@ pub struct ExecutionCounts {
     pub reads: u64,
     /// Values and shadows defined that were infinite or NaN.
     pub nonfinite: u64,
+}
+
+/// A number that a point adds to a sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AddedNumber<F = f32> {
+    /// The sum.
+    pub buffer: BufferId,
+    /// The index of the element, as the point computed it.
+    pub index: u32,
+    /// The number among those of the element.
+    pub number: u32,
+    /// What is added.
+    pub value: F,
 }
 
 /// The outcome of a point.
@@ -138,6 +160,8 @@ pub struct EvalOutcome<F = f32> {
     pub origins: Vec<NanOrigin>,
     /// The origin of the first NaN in a message. None unless requested.
     pub observed_nan: Option<Span>,
+    /// What it added to sums, in order; what it added before it was stopped, too.
+    pub added: Vec<AddedNumber<F>>,
     /// The counts of the execution.
     pub tally: ExecutionCounts,
 }

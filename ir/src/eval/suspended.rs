@@ -4,7 +4,7 @@
 use super::evaluation::{Evaluation, RegionExit};
 use super::nan_origin::NanOrigins;
 use super::tapes::Tapes;
-use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ExecutionCounts, Number};
+use super::{AddedNumber, EvalOptions, EvalOutcome, EvalPoint, EvalValue, ExecutionCounts, Number};
 use crate::host::{ClosureArena, Faults, Host, SampleRequest, Texel};
 use crate::module::{FuncId, Module, RegionId};
 use crate::quad::{Lockstep, QuadPause};
@@ -37,6 +37,7 @@ pub(super) struct EvalState<F> {
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     pub(super) tapes: Tapes<F>,
+    pub(super) added: Vec<AddedNumber<F>>,
     pub(super) path: u64,
     pub(super) origins: NanOrigins,
     pub(super) tally: ExecutionCounts,
@@ -51,6 +52,7 @@ impl<F> Default for EvalState<F> {
             faults: Faults::default(),
             closures: ClosureArena::default(),
             tapes: Tapes::default(),
+            added: Vec::new(),
             path: 0,
             origins: NanOrigins::default(),
             tally: ExecutionCounts::default(),
@@ -228,6 +230,7 @@ impl<F: Number> SuspendedPoint<F> {
             + self.state.frames.iter().map(frame).sum::<usize>()
             + self.state.closures.memory()
             + self.state.tapes.memory()
+            + self.state.added.capacity() * size_of::<AddedNumber<F>>()
             + self.state.origins.memory()
     }
 }

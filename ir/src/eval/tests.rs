@@ -59,6 +59,8 @@ fn point<F: Number>(a: [F; 3], b: [F; 3], n: i32) -> EvalPoint<F> {
             EvalValue::word(n as u32),
         ],
         inputs: Vec::new(),
+        buffers: Default::default(),
+        replaced: None,
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Types {
     Any,
     /// A scalar of a global.
     OfGlobal(GlobalId, u32),
+    /// A number of an element of a buffer.
+    OfBuffer(BufferId),
     /// The element of an array.
     Element(ArrayId),
     /// An index, and an element of an array.
@@ -59,6 +61,8 @@ pub enum LaneSource {
 pub struct TableScalars {
     /// By global.
     pub globals: Vec<Vec<Scalar>>,
+    /// By buffer.
+    pub buffers: Vec<Scalar>,
     /// By closure shape.
     pub closures: Vec<Vec<Scalar>>,
     /// By message.
@@ -82,6 +86,7 @@ impl TableScalars {
             globals: globals
                 .map(|g| scalars(std::slice::from_ref(&g.ty)))
                 .collect(),
+            buffers: module.buffers.iter().map(Buffer::scalar).collect(),
             closures: closures.map(|shape| scalars(&shape.params)).collect(),
             messages: messages.map(|message| scalars(&message.params)).collect(),
         }
@@ -112,6 +117,7 @@ impl Types {
                 let scalars = scalars.globals.get(id.index())?;
                 ScalarList::from_slice(&[*scalars.get(scalar as usize)?])
             }
+            Types::OfBuffer(id) => ScalarList::from_slice(&[*scalars.buffers.get(id.index())?]),
             Types::Element(id) => ScalarList::from_slice(&[element(id)?]),
             Types::IndexAndElement(id) => ScalarList::from_slice(&[I32, element(id)?]),
             Types::OfClosure(id) => ScalarList::from_slice(scalars.closures.get(id.index())?),

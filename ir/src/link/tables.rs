@@ -14,6 +14,7 @@ pub(super) struct MergedTables<'a> {
     module: Module,
     globals: HashMap<(&'a str, &'a Type), u32>,
     textures: HashMap<&'a str, u32>,
+    buffers: HashMap<(&'a str, &'a Type), u32>,
     resources: HashMap<&'a str, u32>,
     closures: HashMap<&'a ClosureShape, u32>,
     messages: HashMap<&'a Message, u32>,
@@ -28,6 +29,7 @@ pub(super) struct IdMap {
     functions: Vec<FuncId>,
     globals: Vec<GlobalId>,
     textures: Vec<TextureId>,
+    buffers: Vec<BufferId>,
     resources: Vec<ResourceId>,
     closures: Vec<ClosureId>,
     messages: Vec<MessageId>,
@@ -89,6 +91,14 @@ impl<'a> MergedTables<'a> {
                 (known.metadata, known.span) = (texture.metadata.clone(), texture.span);
             }
             ids.textures.push(TextureId(id));
+        }
+        for buffer in &module.buffers {
+            let key = (buffer.name.as_str(), &buffer.element);
+            let id = intern(&mut self.buffers, &mut whole.buffers, key, || Buffer {
+                sum_of: buffer.sum_of.map(|of| ids.buffers[of.index()]),
+                ..buffer.clone()
+            });
+            ids.buffers.push(BufferId(id));
         }
         for name in &module.resources {
             let id = intern(&mut self.resources, &mut whole.resources, name, || {
@@ -165,6 +175,7 @@ impl IdMap {
             FieldMut::Global(id) => *id = self.globals[id.index()],
             FieldMut::Resource(id) => *id = self.resources[id.index()],
             FieldMut::Texture(id) => *id = self.textures[id.index()],
+            FieldMut::Buffer(id) | FieldMut::Sum(id) => *id = self.buffers[id.index()],
             FieldMut::Closure(id) => *id = self.closures[id.index()],
             FieldMut::Message(id) => *id = self.messages[id.index()],
             FieldMut::Function(id) => *id = self.functions[id.index()],

@@ -18,6 +18,7 @@
 //! nothing becomes the same IR either way. All passes are linear in the program, times a named
 //! constant at most.
 
+mod buffer_reads;
 mod dataflow;
 mod dce;
 mod demand;

@@ -12,6 +12,7 @@ mod tapes;
 #[cfg(test)]
 mod tests;
 
+use crate::buffer::BufferSet;
 use crate::instruction::TableScalars;
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
@@ -149,6 +150,28 @@ fn module(mut random: Random) -> Module {
     made
 }
 
+fn buffer((name, element, sum_of): (&str, Type, Option<BufferId>)) -> Buffer {
+    Buffer {
+        name: name.into(),
+        element,
+        sum_of,
+        metadata: Vec::new(),
+        span: Span::default(),
+    }
+}
+
+/// Numbers for the buffers of a module: five elements of floats, no ints.
+pub fn buffers(module: &Module) -> BufferSet {
+    let mut set = BufferSet::new(&module.buffers);
+    for (id, buffer) in (0..).map(BufferId).zip(&module.buffers) {
+        if buffer.scalar() == F32 && !buffer.is_sum() {
+            let numbers = (0..5 * buffer.width()).map(|i| 0.25 * i as f32 - 1.0);
+            set.set(id, numbers.collect::<Vec<f32>>().into());
+        }
+    }
+    set
+}
+
 /// A module without functions and inputs.
 fn tables() -> Module {
     let global = |name: &str, ty| Global {
@@ -165,6 +188,13 @@ fn tables() -> Module {
             name: "wood".into(),
             ..Texture::default()
         }],
+        buffers: [
+            ("w", Type::Vector(2), None),
+            ("n", Type::Scalar(I32), None),
+            ("d(w)", Type::Vector(2), Some(BufferId(0))),
+        ]
+        .map(buffer)
+        .into(),
         resources: vec!["tab".into()],
         closures: vec![ClosureShape {
             name: "glow".into(),

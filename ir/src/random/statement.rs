@@ -184,7 +184,7 @@ impl Maker<'_> {
                 };
                 self.described(counted, 0);
             }
-            23 => self.op(),
+            23 => self.buffer(),
             24 if self.random.one_in(3) => self.kept(),
             24 => self.op(),
             25 | 26 => self.branch(depth - 1),
@@ -192,6 +192,22 @@ impl Maker<'_> {
             28 => self.taped(depth - 1),
             _ => self.block(depth - 1),
         }
+    }
+
+    /// A buffer is read, or a sum is added to.
+    fn buffer(&mut self) {
+        let check = match self.random.below(3) {
+            0 => IndexCheck::Silent,
+            _ => IndexCheck::Faults,
+        };
+        let number = self.random.below(2) as u32;
+        let (kind, operands) = match self.random.below(5) {
+            0 => (InstKind::BufferLength(BufferId(0)), 0),
+            1 => (InstKind::Buffer(BufferId(1), 0, check), 1),
+            2 => (InstKind::BufferAdd(BufferId(2), number), 2),
+            _ => (InstKind::Buffer(BufferId(0), number, check), 1),
+        };
+        self.described(kind, operands);
     }
 
     /// An array begins anew, nearly always within its capacity.

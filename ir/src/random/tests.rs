@@ -1,7 +1,7 @@
 //! Tests of random modules: they verify, they read back from IR text, all evaluations agree, and
 //! the passes are unobservable.
 
-use super::{Random, generate, generate_by};
+use super::{Random, buffers, generate, generate_by};
 use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number, ShadowMode, evaluate};
 use crate::host::{Host, SampleRequest, Sampled, TexelSlopes};
 use crate::module::*;
@@ -9,6 +9,7 @@ use crate::passes::{self, PassOptions};
 use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
 use crate::verify;
+use std::sync::Arc;
 
 /// Keeps the first request of each place, since passes make equal samples one, and messages with
 /// the number of requests before; answers with something of the coordinates.
@@ -41,6 +42,7 @@ impl<F: Number> Host<F> for Recorder<F> {
 fn observe(module: &Module, seed: u64, shadows: ShadowMode) -> (EvalOutcome, Recorder<f32>) {
     let mut random = Random::Seed(seed ^ 0x5851_f42d_4c95_7f2d);
     let mut point = EvalPoint::new(module);
+    point.buffers = Arc::new(buffers(module));
     for slot in &mut point.globals[..4] {
         *slot = EvalValue::float(random.float(), [random.float(), random.float()]);
     }
@@ -86,11 +88,20 @@ fn values(outcome: &EvalOutcome, host: &Recorder<f32>) -> impl PartialEq + std::
         .0
         .iter()
         .map(|r| [Some(r.u), Some(r.v), r.level].map(|x| x.map(f32::to_bits)));
+    let added = (outcome.added.iter()).map(|added| {
+        (
+            added.buffer,
+            added.index,
+            added.number,
+            added.value.to_bits(),
+        )
+    });
     (
         floats,
         outcome.outputs[3].word,
         digest(outcome),
         outcome.faults.clone(),
+        added.collect::<Vec<_>>(),
         coordinates.collect::<Vec<_>>(),
         host.1.clone(),
     )
@@ -140,7 +151,7 @@ fn random_modules_are_sound_and_read_back() {
         kinds.extend(insts.map(|i| std::mem::discriminant(&i.kind)));
     }
     // All but `Unreachable`.
-    assert_eq!(kinds.len(), 27);
+    assert_eq!(kinds.len(), 30);
 }
 
 #[test]

@@ -72,8 +72,25 @@ impl<'a> Checker<'a> {
                         });
                 }
             }
+            InstKind::Buffer(buffer, number, _) | InstKind::BufferAdd(buffer, number) => {
+                if let Some(buffer) = self.module.buffers.get(buffer.index()) {
+                    let is_there = (*number as usize) < buffer.width();
+                    self.report.require(is_there, Rule::Id, || {
+                        format!("an element of `{}` has no number {number}", buffer.name)
+                    });
+                }
+            }
             _ => {}
         }
+    }
+
+    /// Whether an id is that of a buffer, or of a sum.
+    fn buffer(&mut self, id: BufferId, is_sum: bool) {
+        let buffer = self.module.buffers.get(id.index());
+        self.known(
+            buffer.is_some_and(|buffer| buffer.is_sum() == is_sum),
+            if is_sum { "sum" } else { "buffer" },
+        );
     }
 
     /// Whether an id is one of the module or the function. Regions are checked where they are
@@ -84,6 +101,8 @@ impl<'a> Checker<'a> {
             InstField::Read(array) | InstField::Written(array) => self.check_array(*array),
             InstField::Function(id) => self.known(id.index() < module.functions.len(), "function"),
             InstField::Texture(id) => self.known(id.index() < module.textures.len(), "texture"),
+            InstField::Buffer(id) => self.buffer(*id, false),
+            InstField::Sum(id) => self.buffer(*id, true),
             InstField::Resource(id) => self.known(id.index() < module.resources.len(), "resource"),
             InstField::Closure(id) => self.known(id.index() < module.closures.len(), "closure"),
             InstField::Message(id) => self.known(id.index() < module.messages.len(), "message"),

@@ -15,7 +15,8 @@
 //!     [`InstKind`] says.
 //!  8. `Constant`: bools are 0 or 1, the only closure constant is 0, resources have none. Defaults
 //!     of inputs too.
-//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures,
+//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, buffers (and the
+//!     numbers of their elements), resources, closures,
 //!     messages, records and names are in range.
 //! 10. `Jump`: a yield ends a region of an if or a block; a break names an enclosing loop or block,
 //!     a continue an enclosing loop.
@@ -189,6 +190,20 @@ fn interface(module: &Module, report: &mut Report) -> TableScalars {
             format!("global `{}` has an array or a closure", global.name)
         });
         interface.globals.push(types);
+    }
+    for (at, buffer) in module.buffers.iter().enumerate() {
+        let types = scalars(&buffer.element, report);
+        let is_vector = matches!(buffer.element, Type::Scalar(_) | Type::Vector(_));
+        let is_number = matches!(types[..], [Scalar::F32 | Scalar::I32, ..]);
+        let fits = buffer.sum_of.is_none_or(|of| {
+            let of = module.buffers[..at].get(of.index());
+            let is_like = |of: &Buffer| !of.is_sum() && of.element == buffer.element;
+            types.first() == Some(&Scalar::F32) && of.is_some_and(is_like)
+        });
+        report.require(is_vector && is_number && fits, Rule::Type, || {
+            format!("no buffer has elements like those of `{}`", buffer.name)
+        });
+        interface.buffers.push(buffer.scalar());
     }
     for shape in &module.closures {
         let params = shape.params.iter();

@@ -54,7 +54,7 @@ impl Chunk {
     ///
     /// # Safety
     /// The operand is an instruction's.
-    unsafe fn index_bounds(&self, index: OperandRef) -> (u32, u32) {
+    pub(super) unsafe fn index_bounds(&self, index: OperandRef) -> (u32, u32) {
         // SAFETY: guaranteed by the caller; operands have all active points.
         unsafe {
             if index.mask == 0 {
@@ -90,7 +90,7 @@ impl Chunk {
 
     /// Calls `each` for each active point, in any order.
     #[inline(always)]
-    fn for_each_active(&self, mut each: impl FnMut(usize)) {
+    pub(super) fn for_each_active(&self, mut each: impl FnMut(usize)) {
         for &run in &self.active.full.runs {
             self.points_of_run(run).for_each(&mut each);
         }

@@ -21,7 +21,8 @@ use super::saved_words::SavedWords;
 use super::source::GlobalSource;
 use super::tapes::ChunkTapes;
 use crate::bytecode::{Bytecode, query_period};
-use crate::point::{Outcome, PointMachine};
+use crate::point::{Outcome, PointMachine, no_buffers};
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{
     FaultKind, Host, Limits, QUERY_POINTS, QueryPeriod, SampleRequest, Sampled,
 };
@@ -104,6 +105,8 @@ pub(super) struct Chunk {
     pub(super) saved_words: SavedWords,
     /// What points have kept.
     pub(super) tapes: ChunkTapes,
+    /// The program's buffers.
+    pub(super) buffers: Arc<BufferMemory>,
     /// Buffer for points that have kept too much.
     pub(super) beyond: Vec<usize>,
 }
@@ -175,6 +178,7 @@ impl Chunk {
             loop_buffers,
             saved_words,
             tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
+            buffers: no_buffers(program),
             beyond: Vec::new(),
         }
     }
@@ -209,6 +213,7 @@ impl Chunk {
             loop_buffers,
             saved_words,
             tapes,
+            buffers: _,
             beyond,
         } = self;
         let HostRequests {

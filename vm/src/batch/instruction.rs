@@ -4,7 +4,7 @@
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::Slopes;
+use adumbra_ir::module::{IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
@@ -116,6 +116,17 @@ pub(super) enum BatchOp {
     /// An element with shadows `to`. Operands: a plane for the value and each of these shadows, the
     /// index.
     Load { array: BytecodeArray, to: Lanes },
+    /// A number of an element of a buffer. Operands: the plane for it, or a uniform if the index is
+    /// one; the index.
+    Buffer {
+        buffer: u32,
+        number: u32,
+        check: IndexCheck,
+    },
+    /// Operand: the uniform for the number of elements.
+    BufferLength { buffer: u32 },
+    /// Adds to a number of an element of a sum. Operands: the index, what is added.
+    BufferAdd { buffer: u32, number: u32 },
     /// Sets an element from a value with shadows `from`. Operands: the index, then the value and
     /// each of these shadows.
     Store { array: BytecodeArray, from: Lanes },

@@ -14,6 +14,7 @@
 mod active;
 mod arrays;
 mod bail_out;
+mod buffers;
 mod call_graph;
 mod cancellation;
 mod chunk;
@@ -36,6 +37,7 @@ use crate::canonicalise;
 use crate::native::{self, CompileUnit, NativeBackend};
 use crate::point::{FloatEnvironment, Outcome, Parked};
 use active::VectorRun;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, Texel};
 use adumbra_ir::types::{Direction, Scalar};
 use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
@@ -185,6 +187,15 @@ impl BatchMachine {
                 find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
             superinstructions,
+        }
+    }
+
+    /// Sets the memory of the program's buffers. Without, no buffer has elements.
+    pub fn set_buffers(&mut self, buffers: &Arc<BufferMemory>) {
+        let chunk = &mut self.chunk;
+        chunk.buffers = buffers.clone();
+        for machine in &mut chunk.point_machines {
+            machine.set_buffers(buffers);
         }
     }
 

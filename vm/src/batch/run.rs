@@ -7,7 +7,7 @@ use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::TextureId;
+use adumbra_ir::module::{BufferId, TextureId};
 use adumbra_simd::{ConditionRoutine, OpRoutines};
 use std::ptr::null_mut;
 
@@ -229,6 +229,23 @@ impl Chunk {
                     // SAFETY: the planes of the element's value and shadows, and the index;
                     // validation checked that the array is among the registers.
                     unsafe { self.load(array, to, refs) };
+                }
+                BatchOp::Buffer {
+                    buffer,
+                    number,
+                    check,
+                } => {
+                    // SAFETY: the plane for the number, or a uniform where the index is one, and
+                    // the index.
+                    unsafe { self.buffer(BufferId(buffer), number, check, refs) };
+                }
+                BatchOp::BufferLength { buffer } => {
+                    // SAFETY: the uniform for the number of elements.
+                    unsafe { self.buffer_length(BufferId(buffer), refs) };
+                }
+                BatchOp::BufferAdd { buffer, number } => {
+                    // SAFETY: the index, and what is added.
+                    unsafe { self.buffer_add(BufferId(buffer), number, refs) };
                 }
                 BatchOp::Store { array, from } => {
                     // SAFETY: the index, then a value with these shadows; validation checked that

@@ -7,10 +7,11 @@ mod superinstructions;
 use super::*;
 use crate::PointMachine;
 use crate::bytecode::{BytecodeInstruction, Opcode, ShadowPattern, validate};
+use adumbra_ir::buffer::{BufferMemory, BufferSet, BufferSums};
 use adumbra_ir::host::{SampleRequest, Sampled};
-use adumbra_ir::module::{MessageId, Module};
+use adumbra_ir::module::{BufferId, MessageId, Module};
 use adumbra_ir::passes::{self, PassOptions};
-use adumbra_ir::random::generate;
+use adumbra_ir::random::{buffers, generate};
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::types::Lanes;
@@ -72,6 +73,7 @@ struct Case {
     globals: Vec<Vec<u32>>,
     points: usize,
     limits: Limits,
+    buffers: Arc<BufferSet>,
     without_fusions: SuperinstructionSet,
     /// Whether the points of a chunk run one by one.
     pointwise: bool,
@@ -128,13 +130,16 @@ impl Case {
             points,
             program,
             limits: LIMITS,
+            buffers: Arc::new(buffers(module)),
             without_fusions: SuperinstructionSet::NONE,
             pointwise: false,
         }
     }
 
-    fn alone(&self) -> (Vec<Shown>, Vec<Vec<String>>) {
+    fn alone(&self) -> Seen {
         let mut machine = PointMachine::new(self.program.clone(), self.limits);
+        let memory = Arc::new(BufferMemory::new(&self.buffers));
+        machine.set_buffers(&memory);
         let mut host = Recorder::default();
         host.points.resize(self.points, Vec::new());
         let shown = (0..self.points).map(|point| {
@@ -146,15 +151,10 @@ impl Case {
             (outcome, outputs, machine.faults().clone(), closures)
         });
         let shown = shown.collect();
-        (shown, host.points)
+        (shown, host.points, self.sums(&memory.sums()))
     }
 
-    fn together(
-        &self,
-        level: SimdLevel,
-        width: usize,
-        hesitates: bool,
-    ) -> (Vec<Shown>, Vec<Vec<String>>) {
+    fn together(&self, level: SimdLevel, width: usize, hesitates: bool) -> Seen {
         let options = BatchOptions {
             width: Some(width),
             level: Some(level),
@@ -169,6 +169,9 @@ impl Case {
         };
         let mut machine = BatchMachine::new(self.program.clone(), self.limits, &options);
         let mut alone = PointMachine::new(self.program.clone(), self.limits);
+        let memory = Arc::new(BufferMemory::new(&self.buffers));
+        machine.set_buffers(&memory);
+        alone.set_buffers(&memory);
         let mut host = Recorder {
             hesitates,
             ..Recorder::default()
@@ -225,12 +228,21 @@ impl Case {
             }
         }
         let shown = shown.into_iter().map(|shown| shown.expect("each was run"));
-        (shown.collect(), host.points)
+        (shown.collect(), host.points, self.sums(&memory.sums()))
+    }
+
+    /// The bits of what points have added to all sums.
+    fn sums(&self, sums: &BufferSums) -> Vec<u64> {
+        let buffers = (0..).map(BufferId).zip(&self.program.interface.buffers);
+        let buffers = buffers.filter(|(_, buffer)| buffer.is_sum());
+        buffers
+            .flat_map(|(id, _)| sums.of(id).map(f64::to_bits))
+            .collect()
     }
 }
 
-/// The results of each point, and its requests and messages.
-type Seen = (Vec<Shown>, Vec<Vec<String>>);
+/// The results of each point, its requests and messages, and what all added to sums.
+type Seen = (Vec<Shown>, Vec<Vec<String>>, Vec<u64>);
 
 /// Panics if points of a program have other results in a chunk than alone, at a level and with a
 /// host that hesitates or not.
@@ -240,10 +252,11 @@ fn compare(
     alone: &Seen,
     mut together: impl FnMut(SimdLevel, bool) -> Seen,
 ) {
-    let (alone, said_alone) = alone;
+    let (alone, said_alone, sums_alone) = alone;
     for level in SimdLevel::available() {
         for hesitates in [false, true] {
-            let (together, said) = together(level, hesitates);
+            let (together, said, sums) = together(level, hesitates);
+            assert_eq!(&sums, sums_alone, "{name}, {level}\n{program}");
             for point in 0..alone.len() {
                 let at = format!("{name}, {level}, point {point}");
                 assert_eq!(together[point], alone[point], "{at}\n{program}");
@@ -301,7 +314,7 @@ fn limits_stop_same_points_in_chunks() {
             _ => case.limits.call_depth = 1 + seed as u32 / 2 % 4,
         }
         check(&case, seed, 16);
-        let (alone, _) = case.alone();
+        let (alone, ..) = case.alone();
         let outcomes = alone.iter().map(|shown| shown.0);
         stopped += outcomes.filter(|&o| o == Outcome::Stopped).count();
     }

@@ -2,8 +2,8 @@
 //! of [`instruction`](super::instruction).
 
 use super::instruction::{ShadowPattern, WORDS};
-use adumbra_ir::module::Slopes;
-use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ir::module::{IndexCheck, Slopes};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::Op;
 
 /// Bytes of an opcode: its tag, its fields, zeros.
@@ -42,6 +42,21 @@ byte_field!(Slopes, |slopes| slopes as u8, |byte| match byte {
     1 => Some(Slopes::Given),
     _ => None,
 });
+byte_field!(IndexCheck, |check| check as u8, |byte| match byte {
+    0 => Some(IndexCheck::Faults),
+    1 => Some(IndexCheck::Silent),
+    _ => None,
+});
+// The type of a buffer's numbers.
+byte_field!(
+    Scalar,
+    |scalar| u8::from(scalar == Scalar::I32),
+    |byte| match byte {
+        0 => Some(Scalar::F32),
+        1 => Some(Scalar::I32),
+        _ => None,
+    }
+);
 // By its position in the table of ops, which a file has a table of its own for.
 byte_field!(Op, |op| op as u8, |byte| Op::ALL
     .get(usize::from(byte))

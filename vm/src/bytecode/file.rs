@@ -15,7 +15,7 @@ use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_GLOBALS, MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
-use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
+use adumbra_ir::module::{Buffer, BufferId, ClosureShape, Global, Input, Message, Output, Texture};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
@@ -147,6 +147,8 @@ trait Stream {
         blank: &T,
         each: impl FnMut(&mut Self, &mut T) -> Done,
     ) -> Done;
+    /// Whether the last part of a file is there; one that has nothing to say there ends before it.
+    fn has_last_part(&mut self, is_needed: bool) -> bool;
     fn ops(&mut self) -> &mut Vec<Op>;
     fn opcode(&mut self, opcode: &mut Opcode) -> Done;
 }
@@ -190,6 +192,10 @@ impl Stream for Writer {
     ) -> Done {
         self.word(&mut (list.len() as u32))?;
         list.iter_mut().try_for_each(|item| each(self, item))
+    }
+
+    fn has_last_part(&mut self, is_needed: bool) -> bool {
+        is_needed
     }
 
     fn ops(&mut self) -> &mut Vec<Op> {
@@ -283,6 +289,10 @@ impl Stream for Reader<'_> {
         Ok(())
     }
 
+    fn has_last_part(&mut self, _: bool) -> bool {
+        !self.bytes.is_empty()
+    }
+
     fn ops(&mut self) -> &mut Vec<Op> {
         &mut self.ops
     }
@@ -354,6 +364,30 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
     s.list(&mut p.spans, &Default::default(), |s, (position, at)| {
         s.word(position)?;
         span(s, at)
+    })?;
+    match s.has_last_part(!p.interface.buffers.is_empty()) {
+        true => buffers(s, &mut p.interface.buffers),
+        false => Ok(()),
+    }
+}
+
+fn buffers(s: &mut impl Stream, buffers: &mut Vec<Buffer>) -> Done {
+    let blank = Buffer {
+        name: String::new(),
+        element: Type::FLOAT,
+        sum_of: None,
+        metadata: Vec::new(),
+        span: Span::default(),
+    };
+    s.list(buffers, &blank, |s, buffer| {
+        s.text(&mut buffer.name)?;
+        whole_type(s, &mut buffer.element)?;
+        // 0 for none, else one more than its number.
+        let mut of = buffer.sum_of.map_or(0, |of| of.0 + 1);
+        s.word(&mut of)?;
+        buffer.sum_of = of.checked_sub(1).map(BufferId);
+        metadata(s, &mut buffer.metadata)?;
+        span(s, &mut buffer.span)
     })
 }
 

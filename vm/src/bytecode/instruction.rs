@@ -6,7 +6,7 @@
 //! listing, validation, data-flow analysis and loading read it.
 
 use super::encoding::{Encoded, Field};
-use adumbra_ir::module::Slopes;
+use adumbra_ir::module::{IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -123,6 +123,13 @@ pub enum Opcode {
     /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
     /// to those listed at `c`.
     SampleLevel(Slopes),
+    /// `d ←` number `c` of the element of buffer `a` at index `b`, of that type; an index out of
+    /// range is clamped.
+    Buffer(Scalar, IndexCheck),
+    /// `d ←` the number of elements of buffer `a`.
+    BufferLength,
+    /// Adds `b` to number `c` of the element of sum `d` at index `a`, clamped.
+    BufferAdd,
     /// Gives message `d`, its arguments in the registers listed at `a`.
     Message,
     /// `d ←` a closure of shape `a`, its arguments in the registers listed at `b`.
@@ -165,6 +172,10 @@ pub enum OperandRole {
     Array,
     /// A texture.
     Texture,
+    /// A buffer that is read.
+    Buffer,
+    /// A buffer that is a sum.
+    Sum,
     /// A closure shape.
     Shape,
     /// A position in the lists: that many registers, written with floats.
@@ -344,6 +355,10 @@ instructions! {
     33 Keep, "keep", [], Next, first([Tape, Arguments]);
     34 Take, "take", [], Next, first([Tape, Taken]);
     35 Query, "query", [], Next, first([]);
+    36 Buffer(scalar, check), ["buffer", "buffer.again"][check as usize], [], Next,
+        first([Write(NO, Holds::Type(scalar)), Buffer, Read(NO, INT), Number]);
+    37 BufferLength, "buffer.length", [], Next, first([Write(NO, INT), Buffer]);
+    38 BufferAdd, "buffer.add", [], Next, first([Sum, Read(NO, INT), Read(NO, FLOAT), Number]);
 }
 
 /// The lanes of the result, then of each operand.

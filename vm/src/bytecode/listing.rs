@@ -133,6 +133,9 @@ impl Bytecode {
                 }
                 OperandRole::Array => format!("a{word}"),
                 OperandRole::Texture => self.interface.textures[word as usize].name.clone(),
+                OperandRole::Buffer | OperandRole::Sum => {
+                    self.interface.buffers[word as usize].name.clone()
+                }
                 OperandRole::Tape => format!("t{word}"),
                 OperandRole::Shape => self.interface.closures[word as usize].name.clone(),
                 OperandRole::Message => {

@@ -28,7 +28,7 @@ pub(crate) use work::{insert_queries, query_period};
 use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::HeapSize;
-use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output, Texture};
+use adumbra_ir::module::{Buffer, ClosureShape, Global, Input, Message, Output, Texture};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
@@ -115,6 +115,8 @@ pub struct Interface {
     pub globals: Vec<Global>,
     /// The textures.
     pub textures: Vec<Texture>,
+    /// The buffers, sums among them.
+    pub buffers: Vec<Buffer>,
     /// Names of the resources.
     pub resources: Vec<String>,
     /// Shapes of the closures.
@@ -189,7 +191,7 @@ impl HeapSize for BytecodeArray {}
 heap_of! {
     BytecodeFunction { name, variant, start, span, elements }
     BytecodeTape { fields, lanes }
-    Interface { globals, textures, resources, closures, messages, inputs, outputs }
+    Interface { globals, textures, buffers, resources, closures, messages, inputs, outputs }
     Bytecode {
         interface, code, lists, constants, arrays, tapes, functions, entry, output_lanes, output_derivatives, quad, registers,
         recursive, spans,

@@ -1,7 +1,8 @@
 //! Validation of bytecode: everything that an engine relies on without checks.
 //!
 //! After validation, every register that an instruction names is in the file, with its shadows, and
-//! no constant is written. Targets, functions, arrays, textures, shapes and lists exist, with the
+//! no constant is written. Targets, functions, arrays, textures, buffers, shapes and lists
+//! exist, with the
 //! lanes of the opcode. Control stays in its function, goes forward except for loops, and does not
 //! run off the end. Each global word is one of the host's. Element indices, the two stacks, and
 //! handles of closures and resources are checked at run time. So any program ends within its budget
@@ -15,7 +16,8 @@ use super::{
     OperandRole, Operands, Register, TOO_LARGE,
 };
 use adumbra_ir::limits::MAX_RECORD_FIELDS;
-use adumbra_ir::types::{Direction, Lanes, Scalar};
+use adumbra_ir::module::Buffer;
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::definition::OperandKind;
 
@@ -77,6 +79,15 @@ fn interface(p: &Bytecode) -> Valid {
     check(arguments <= most, "the closures are too large")?;
     for message in &i.messages {
         check(message.is_valid(), "a message does not fit its types")?;
+    }
+    for (at, buffer) in i.buffers.iter().enumerate() {
+        let is_float = matches!(buffer.element, Type::FLOAT | Type::Vector(2..=4));
+        let is_int = buffer.element == Type::Scalar(Scalar::I32) && !buffer.is_sum();
+        check(is_float || is_int, "no buffer has such elements")?;
+        let of = buffer.sum_of.map(|of| i.buffers[..at].get(of.index()));
+        let is_like = |of: &Buffer| !of.is_sum() && of.element == buffer.element;
+        let fits = of.is_none_or(|of| of.is_some_and(is_like));
+        check(fits, "a sum is of no buffer like it")?;
     }
     for input in &i.inputs {
         let words = input.default.len() == input.ty.scalar_count();
@@ -201,6 +212,8 @@ impl Checker<'_> {
                 OperandRole::Texture => {
                     check(index < p.interface.textures.len(), "the texture is missing")?;
                 }
+                OperandRole::Buffer => self.buffer(index, false)?,
+                OperandRole::Sum => self.buffer(index, true)?,
                 OperandRole::Shape => self.shape(index)?,
                 OperandRole::WriteList(n) => {
                     for &register in self.list(word, n as usize)? {
@@ -233,6 +246,12 @@ impl Checker<'_> {
                 a + b <= u64::from(p.registers),
                 "the frame is outside of the register file",
             ),
+            Opcode::Buffer(scalar, _) => {
+                let buffer = &p.interface.buffers[words[1] as usize];
+                check(buffer.scalar() == scalar, "the buffer has other numbers")?;
+                self.number_of(words[1], words[3])
+            }
+            Opcode::BufferAdd => self.number_of(words[0], words[3]),
             Opcode::Load(_, from) => {
                 check(array(words[1]).lanes == from, "the array has other shadows")
             }
@@ -271,6 +290,20 @@ impl Checker<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn buffer(&self, index: usize, is_sum: bool) -> Valid {
+        let buffer = self.program.interface.buffers.get(index);
+        check(
+            buffer.is_some_and(|buffer| buffer.is_sum() == is_sum),
+            "the buffer is missing",
+        )
+    }
+
+    /// Checks that an element of a buffer has a number.
+    fn number_of(&self, buffer: u32, number: u32) -> Valid {
+        let width = self.program.interface.buffers[buffer as usize].width();
+        check((number as usize) < width, "an element has fewer numbers")
     }
 
     fn shape(&self, index: usize) -> Valid {

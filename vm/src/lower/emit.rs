@@ -59,6 +59,23 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 let words = [self.define(result), array, parts, *part];
                 self.emit_at(inst.span, Opcode::ArrayResize, words);
             }
+            InstKind::Buffer(buffer, number, check) => {
+                let index = self.register(args[0]);
+                self.release(args, at);
+                let words = [self.define(result), buffer.0, index, *number];
+                let scalar = self.lowering.module.buffers[buffer.index()].scalar();
+                self.emit_at(inst.span, Opcode::Buffer(scalar, *check), words);
+            }
+            InstKind::BufferLength(buffer) => {
+                let register = self.define(result);
+                self.emit(Opcode::BufferLength, [register, buffer.0]);
+            }
+            InstKind::BufferAdd(buffer, number) => {
+                let [index, value] = [0, 1].map(|i| self.register(args[i]));
+                self.release(args, at);
+                let words = [buffer.0, index, value, *number];
+                self.emit_at(inst.span, Opcode::BufferAdd, words);
+            }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),
             InstKind::Sample(texture, MipSelection::Shadows, slopes) => {

@@ -81,6 +81,7 @@ fn lower_with<'m>(
             interface: Interface {
                 globals: module.globals.clone(),
                 textures: module.textures.clone(),
+                buffers: module.buffers.clone(),
                 resources: module.resources.clone(),
                 closures: module.closures.clone(),
                 messages: module.messages.clone(),

@@ -3,7 +3,7 @@
 
 use super::arithmetic::{FindArithmetic, FindBranch, ForwardedValue, shadow_mask};
 use super::state::{Handler, MAX_TAIL_CALLS, MOVE_STEPS, ThreadedInstruction, index, pause};
-use super::{arrays, control, host, moves, tapes};
+use super::{arrays, buffers, control, host, moves, tapes};
 use crate::basic_blocks::jump_targets;
 use crate::bytecode::{
     Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register, WORDS,
@@ -102,6 +102,9 @@ fn handler(
         Opcode::Sample(..) => host::sample,
         Opcode::SampleGradients(_) => host::sample_gradients,
         Opcode::SampleLevel(_) => host::sample_level,
+        Opcode::Buffer(..) => buffers::buffer,
+        Opcode::BufferLength => buffers::length,
+        Opcode::BufferAdd => buffers::add,
         Opcode::Message => host::message,
         Opcode::MakeClosure => host::make_closure,
         Opcode::ClosureAdd => host::closure_add,

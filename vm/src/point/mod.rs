@@ -12,6 +12,7 @@ mod arithmetic;
 mod arrays;
 #[cfg(feature = "batch")]
 mod bail_out;
+mod buffers;
 mod cfg;
 mod control;
 mod entry_kernel;
@@ -26,6 +27,7 @@ mod threaded_code;
 
 use crate::bytecode::{Bytecode, BytecodeFunction, Register, query_period};
 use crate::native::{NativeBackend, PointExit, PointKernels};
+use adumbra_ir::buffer::{BufferMemory, BufferSet};
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, Texel};
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::QuadPause;
@@ -52,6 +54,12 @@ pub enum Outcome {
     /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending), or the point reached a
     /// difference: it is suspended. Outputs and shadows are zero, and closures are not visible.
     Pending,
+}
+
+/// Buffers of a program that have no elements.
+pub(crate) fn no_buffers(program: &Bytecode) -> Arc<BufferMemory> {
+    let set = BufferSet::new(&program.interface.buffers);
+    Arc::new(BufferMemory::new(&Arc::new(set)))
 }
 
 /// A program ready to run on one thread, with all the memory that it needs.
@@ -142,6 +150,7 @@ impl PointMachine {
                 saved: vec![0; saved].into_boxed_slice(),
                 saved_top: 0,
                 tapes: Tapes::new(&program),
+                buffers: no_buffers(&program),
                 globals: std::ptr::null(),
                 host: std::ptr::null_mut::<ConstantTexture>(),
                 closures: ClosureArena::default(),
@@ -155,6 +164,11 @@ impl PointMachine {
             },
             file,
         }
+    }
+
+    /// Sets the memory of the program's buffers. Without, no buffer has elements.
+    pub fn set_buffers(&mut self, buffers: &Arc<BufferMemory>) {
+        self.state.buffers = buffers.clone();
     }
 
     /// The program that it runs.

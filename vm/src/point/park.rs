@@ -137,6 +137,7 @@ impl PointMachine {
             saved,
             saved_top,
             tapes,
+            buffers: _,
             globals: _,
             host: _,
             closures,

@@ -6,6 +6,7 @@ use super::threaded_code::ThreadedCode;
 use crate::bytecode::{Bytecode, Opcode, WORDS};
 use crate::canonicalise;
 use crate::native::PointKernels;
+use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{
     ClosureArena, FaultKind, Faults, Host, Limits, QueryPeriod, canonical_float, read_shadow,
 };
@@ -103,6 +104,8 @@ pub(super) struct PointState {
     pub(super) saved_top: usize,
     /// What the point has kept.
     pub(super) tapes: Tapes,
+    /// The program's buffers.
+    pub(super) buffers: Arc<BufferMemory>,
     pub(super) globals: *const u32,
     pub(super) host: *mut dyn Host,
     pub(super) closures: ClosureArena,

@@ -2,7 +2,7 @@
 
 use super::{Evaluation, Halt, Values, canonical_value, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
-use crate::eval::{EvalValue, Number};
+use crate::eval::{AddedNumber, EvalValue, Number};
 use crate::host::{ClosureRef, FaultKind, SampleRequest, Texel, canonical_float, move_steps};
 use crate::module::*;
 use crate::moved_words::moved_words;
@@ -116,6 +116,37 @@ impl<F: Number> Evaluation<'_, F> {
             InstKind::ArrayResize(array, part) => {
                 let parts = self.resize(array, part, args[0].word as i32, inst.span)?;
                 EvalValue::word(parts)
+            }
+            InstKind::Buffer(buffer, number, check) => {
+                let index = args[0].word;
+                if check == IndexCheck::Faults && !self.point.buffers.has(buffer, index) {
+                    self.fault(FaultKind::IndexOutOfRange, inst.span);
+                }
+                let element = self.point.buffers.position(buffer, index, number);
+                self.record(element as u64);
+                match self.point.replaced {
+                    Some((of, at, value)) if (of, at) == (buffer, element) => {
+                        EvalValue::float(value, [F::default(); 2])
+                    }
+                    _ => {
+                        let ty = self.function().value(inst.results.first).ty;
+                        EvalValue::from_bits(ty, self.point.buffers.word(buffer, index, number))
+                    }
+                }
+            }
+            InstKind::BufferLength(buffer) => EvalValue::word(self.point.buffers.len(buffer)),
+            InstKind::BufferAdd(buffer, number) => {
+                let value = args[1].float;
+                if !value.to_f64().is_finite() && self.point.buffers.len(buffer) > 0 {
+                    self.fault(FaultKind::SumNotFinite, inst.span);
+                }
+                self.state.added.push(AddedNumber {
+                    buffer,
+                    index: args[0].word,
+                    number,
+                    value,
+                });
+                return Ok(Values::new());
             }
             InstKind::Load(array) => {
                 let index = self.index(array, args[0], inst.span);

@@ -6,9 +6,11 @@
 //! shadows, [`ShadowFlow`], but that a `Detach` cuts it, and that a call joins all that goes in
 //! with all that comes out.
 
-use crate::module::{Activity, ArrayId, Function, Inst, PassingMode, ValueId};
+use crate::module::*;
+use crate::passes::dataflow::FlowNode;
 use crate::passes::shadow_flow::{
-    DerivativeWiring, FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
+    DerivativeWiring, FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in,
+    inner_out, outer_out,
 };
 
 /// The active slots of a function.
@@ -16,6 +18,7 @@ use crate::passes::shadow_flow::{
 pub(super) struct ActiveSlots {
     nodes: Vec<bool>,
     values: usize,
+    buffers: Vec<Option<BufferId>>,
 }
 
 impl ActiveSlots {
@@ -25,12 +28,12 @@ impl ActiveSlots {
         function: &Function,
         activity: &Activity,
     ) -> ActiveSlots {
-        let wiring = Wiring {
+        let flow = Wiring {
             options: FlowOptions::default(),
             callees: None,
             derivative: Some(wiring),
         };
-        let flow = ShadowFlow::new(function, &wiring);
+        let flow = ShadowFlow::new(function, &flow);
         let signature = FlowSignature::new(function);
         let is_active = |slot: FlowSlot, scalars: &[bool]| match slot {
             FlowSlot::Scalar(i) => scalars[i as usize],
@@ -43,6 +46,11 @@ impl ActiveSlots {
         }
         for &slot in &signature.ins {
             varied[inner_in(function, slot) as usize] |= is_active(slot, &activity.params);
+        }
+        if !activity.buffers.is_empty() {
+            for_each_read(wiring, function, &activity.buffers, |node| {
+                varied[node as usize] = true;
+            });
         }
         flow.forward.flood(&mut varied, &mut work);
 
@@ -69,6 +77,7 @@ impl ActiveSlots {
         ActiveSlots {
             nodes,
             values: function.values.len(),
+            buffers: activity.buffers.clone(),
         }
     }
 
@@ -78,7 +87,14 @@ impl ActiveSlots {
             params: call.args.iter().map(|&arg| self.value(arg)).collect(),
             results: call.results.iter().map(|r| self.value(r)).collect(),
             arrays: arrays.iter().map(|&array| self.array(array)).collect(),
+            buffers: self.buffers.clone(),
         }
+    }
+
+    /// The buffer of the derivative of what a value was read from, if the value is active.
+    pub(super) fn derivative_of(&self, value: ValueId, buffer: BufferId) -> Option<BufferId> {
+        let derivative = self.buffers.get(buffer.index()).copied().flatten();
+        derivative.filter(|_| self.value(value))
     }
 
     /// Whether a value is active; false for values that were added since.
@@ -101,8 +117,37 @@ impl Activity {
                 .zip(&self.arrays)
                 .any(|(array, &active)| active && array.mode != Some(leave_out))
         };
-        let goes_in = self.params.contains(&true) || arrays(PassingMode::Out);
+        let goes_in =
+            self.params.contains(&true) || arrays(PassingMode::Out) || !self.buffers.is_empty();
         let comes_out = self.results.contains(&true) || arrays(PassingMode::In);
         !goes_in || !comes_out
+    }
+}
+
+/// Calls `each` with the nodes that the numbers of active buffers come in by: reads, and all that
+/// comes out of calls of functions that read.
+fn for_each_read(
+    wiring: DerivativeWiring<'_>,
+    function: &Function,
+    active: &[Option<BufferId>],
+    mut each: impl FnMut(FlowNode),
+) {
+    let insts = function.regions.iter().flat_map(|region| &region.insts);
+    for inst in insts {
+        match &inst.kind {
+            InstKind::Buffer(buffer, ..) if active[buffer.index()].is_some() => {
+                each(inst.results.first.0);
+            }
+            InstKind::Call(callee, _) if wiring.reads.any(*callee, active) => {
+                let callee = &wiring.functions[callee.index()];
+                let has_rule = callee.custom.forward.is_some() || callee.custom.backward.is_some();
+                if !callee.custom.is_zero && !has_rule {
+                    for slot in FlowSignature::new(callee).outs {
+                        each(outer_out(function, inst, slot));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }

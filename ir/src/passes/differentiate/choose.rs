@@ -59,6 +59,9 @@ const TAPE_COST: u32 = 6;
 /// The cost of a kept value that an if or block hands out, in additions: a move in each arm.
 const HANDED_COST: u32 = 2;
 
+/// The cost of reading a number of a buffer again, in additions.
+const READ_COST: u32 = 2;
+
 /// A cost that is as good as any greater one.
 const MAX_COST: u32 = 1 << 16;
 
@@ -219,7 +222,11 @@ impl<'a> Chooser<'a> {
                 let region = self.shape.region_of(value);
                 let inst = &self.linear.function.region(region).insts[at];
                 let cost = match inst.kind {
-                    InstKind::Const(_) | InstKind::Global(..) | InstKind::Resource(_) => 0,
+                    InstKind::Const(_)
+                    | InstKind::Global(..)
+                    | InstKind::BufferLength(_)
+                    | InstKind::Resource(_) => 0,
+                    InstKind::Buffer(..) => READ_COST,
                     InstKind::Detach => 1,
                     InstKind::Op(_) if !inst.kind.is_pure() => return None,
                     InstKind::Op(_) if self.hints.keeps(inst.span) == Some(true) => MAX_COST,

@@ -168,6 +168,8 @@ fn f(%0: f32) -> (f32) ^0 {
         let point = EvalPoint {
             inputs: vec![EvalValue::float(x, [0.0; 2])],
             globals: Vec::new(),
+            buffers: Default::default(),
+            replaced: None,
         };
         let mut host = ConstantTexture([0.5; 4]);
         let outcome = evaluate(&module, &point, &EvalOptions::default(), &mut host);

@@ -246,6 +246,15 @@ impl Forward<'_, '_> {
                 self.tangents[result.index()] = tangent;
             }
             InstKind::Shadow(direction) => self.shadow(inst, direction),
+            InstKind::Buffer(buffer, number, _) => {
+                let result = inst.results.first;
+                if let Some(tangents) = self.active.derivative_of(result, buffer) {
+                    let index = self.copied.value(inst.args[0]);
+                    let kind = InstKind::Buffer(tangents, number, IndexCheck::Silent);
+                    let tangent = self.builder.inst(kind, [index], [Scalar::F32], span);
+                    self.tangents[result.index()] = Some(tangent.first);
+                }
+            }
             InstKind::Load(array) if self.active.value(inst.results.first) => {
                 if let Some(tangents) = self.tangent_arrays[array.index()] {
                     let index = self.index(inst, array);

@@ -112,6 +112,11 @@ impl Linear {
             InstKind::Load(array) | InstKind::Store(array) if self.active.array(*array) => {
                 read(inst.args[0]);
             }
+            InstKind::Buffer(buffer, ..)
+                if (self.active.derivative_of(inst.results.first, *buffer)).is_some() =>
+            {
+                read(inst.args[0]);
+            }
             InstKind::ArrayCopy { to, .. } if self.active.array(*to) => {
                 inst.args.iter().copied().for_each(read);
             }
@@ -321,5 +326,6 @@ fn tangents_of(activity: &Activity) -> Activity {
         params: tangents(&activity.params),
         results: tangents(&activity.results),
         arrays: tangents(&activity.arrays),
+        buffers: Vec::new(),
     }
 }

@@ -56,6 +56,7 @@ pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
 
+use super::buffer_reads::BufferReads;
 use super::shadow_flow::DerivativeWiring;
 use crate::calls::CallGraph;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
@@ -98,12 +99,14 @@ fn differentiate_by(
     substitute::substitute(module);
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
+    let reads = BufferReads::new(module);
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
         rules,
         recursive,
         orders,
+        reads,
         uses_tape: vec![false; count],
         forwards: FxHashMap::default(),
         pairs: FxHashMap::default(),
@@ -182,6 +185,8 @@ struct Differentiator<'m> {
     recursive: Vec<bool>,
     /// By function; of those that are made for others only the order.
     orders: Vec<FunctionOrder>,
+    /// The buffers that functions read.
+    reads: BufferReads,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records
     /// which another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
@@ -285,12 +290,13 @@ impl Differentiator<'_> {
             functions: &self.module.functions,
             uses_tape: &self.uses_tape,
             rules: self.rules,
+            reads: &self.reads,
         }
     }
 
     /// The activity of a call whose slots are active like this: none if nothing is, but everything
     /// if the callee uses the tape, so that both of its sweeps agree.
-    fn wanted(&self, callee: FuncId, active: Activity) -> Option<Activity> {
+    fn wanted(&self, callee: FuncId, mut active: Activity) -> Option<Activity> {
         let function = self.function(callee);
         if self.uses_tape[callee.index()] {
             let float = |ty: Scalar| ty == Scalar::F32;
@@ -299,7 +305,11 @@ impl Differentiator<'_> {
                 params: params.map(|&p| float(function.value(p).ty)).collect(),
                 results: function.results.iter().map(|r| float(r.ty)).collect(),
                 arrays: active.arrays,
+                buffers: active.buffers,
             });
+        }
+        if !self.reads.any(callee, &active.buffers) {
+            active.buffers.clear();
         }
         let is_plain = function.custom.is_zero || active.is_empty(function);
         (!is_plain).then_some(active)
@@ -408,6 +418,7 @@ impl Differentiator<'_> {
         let id = FuncId(self.module.functions.len() as u32);
         self.module.functions.push(function);
         self.recursive.push(self.recursive[primal.index()]);
+        self.reads.push_like(primal);
         self.uses_tape.push(false);
         self.orders.push(order);
         Ok(id)

@@ -226,6 +226,10 @@ fn touched(linear: &Linear) -> Vec<bool> {
         touched[id.index()] = insts.iter().enumerate().any(|(at, inst)| match &inst.kind {
             InstKind::Op(_) => linear.sums.contains_key(&inst.results.first),
             InstKind::Call(..) => linear.calls.contains_key(&(id, at)),
+            InstKind::Buffer(buffer, ..) => {
+                let derivative = linear.active.derivative_of(inst.results.first, *buffer);
+                derivative.is_some()
+            }
             InstKind::Load(array)
             | InstKind::Store(array)
             | InstKind::ArrayZero(array)

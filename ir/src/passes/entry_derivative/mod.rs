@@ -10,6 +10,8 @@
 //!   differentiated by, the gradient.
 //! - *Forward*: a global *d(v)* for each input and global, its tangent; and an output *d(v)* for
 //!   each output, its tangent.
+//! - *Both*: a buffer that it is differentiated by has a buffer *d(w)* beside it, to whose elements a point
+//!   adds its gradient, or that has its tangents.
 //!
 //! The derivative itself is written by `differentiate`, as any other. Functions need no marks.
 //! Globals that are differentiated by become parameters of all that reads them, by `parameters`.
@@ -41,6 +43,8 @@ pub struct EntryDerivative {
     pub inputs: Vec<usize>,
     /// The globals that they are differentiated by, in order.
     pub globals: Vec<usize>,
+    /// The buffers that they are differentiated by, in order.
+    pub buffers: Vec<usize>,
     /// How many derivatives of the shader the module is already.
     pub nested: usize,
 }
@@ -78,11 +82,14 @@ pub struct EntryLosses {
     pub zero_inputs: Vec<usize>,
     /// The globals that no derivative leads from.
     pub zero_globals: Vec<usize>,
+    /// The buffers that no derivative leads from.
+    pub zero_buffers: Vec<usize>,
 }
 
 /// Finds what a derivative of a shader lacks.
 pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosses {
     let mut module = module.clone();
+    let derivative = &with_globals_for_buffers(&mut module, derivative);
     let activity = with_parameters(&mut module, derivative);
     let signature = |function: &Function| GradientSignature {
         is_marked: true,
@@ -116,13 +123,47 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
         .globals
         .iter()
         .map(|&at| (at, tangent_type(&globals[at].ty)));
-    let zero_globals = tangents.filter(|(_, ty)| !ty.as_ref().is_some_and(|ty| leads(&found, ty)));
+    let zeros = tangents.filter(|(_, ty)| !ty.as_ref().is_some_and(|ty| leads(&found, ty)));
+    let zeros: Vec<usize> = zeros.map(|(at, _)| at).collect();
+    // Those of buffers are the last.
+    let first = globals.len() - derivative.buffers.len();
+    let (zero_globals, zero_buffers) = zeros.into_iter().partition(|&at| at < first);
+    let buffer = |at: usize| derivative.buffers[at - first];
+    let zero_buffers: Vec<usize> = zero_buffers;
     EntryLosses {
         zero_inputs,
-        zero_globals: zero_globals.map(|(at, _)| at).collect(),
+        zero_globals,
+        zero_buffers: zero_buffers.into_iter().map(buffer).collect(),
         lost: found.losses,
         live_calls: found.live_calls,
     }
+}
+
+/// Puts a new global in place of each buffer that is differentiated by. Its numbers are other ones,
+/// but derivatives lead from it as they do from the buffer.
+fn with_globals_for_buffers(module: &mut Module, derivative: &EntryDerivative) -> EntryDerivative {
+    let mut derivative = derivative.clone();
+    let mut stand_ins = vec![None; module.buffers.len()];
+    for &at in &derivative.buffers {
+        let id = GlobalId(module.globals.len() as u32);
+        stand_ins[at] = Some(id);
+        derivative.globals.push(id.index());
+        let Buffer { name, element, .. } = &module.buffers[at];
+        module.globals.push(Global {
+            name: name.clone(),
+            ty: element.clone(),
+        });
+    }
+    let regions = module.functions.iter_mut().flat_map(|f| &mut f.regions);
+    for inst in regions.flat_map(|region| &mut region.insts) {
+        if let InstKind::Buffer(buffer, number, _) = inst.kind
+            && let Some(global) = stand_ins[buffer.index()]
+        {
+            inst.kind = InstKind::Global(global, number);
+            inst.args.clear();
+        }
+    }
+    derivative
 }
 
 /// Makes globals that are differentiated by parameters of the entry, after those of its inputs.
@@ -148,6 +189,7 @@ fn with_parameters(module: &mut Module, derivative: &EntryDerivative) -> Activit
         params: inputs.chain(lifted.iter().map(|_| true)).collect(),
         results: results.collect(),
         arrays: Vec::new(),
+        buffers: Vec::new(),
     }
 }
 
@@ -164,14 +206,20 @@ fn lifted(module: &Module, derivative: &EntryDerivative) -> Vec<GlobalScalar> {
 /// Gives the module an entry that computes the derivative, which `differentiate` has yet to write.
 ///
 /// # Panics
-/// If there is no such output, input or global, or one has no floats; if they are not in order,
-/// since those of the derived function are.
+/// If there is no such output, input, global or buffer, or one has no floats; if they are not in
+/// order, since those of the derived function are.
 pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
-    for numbers in [&derivative.outputs, &derivative.inputs, &derivative.globals] {
+    for numbers in [
+        &derivative.outputs,
+        &derivative.inputs,
+        &derivative.globals,
+        &derivative.buffers,
+    ] {
         let mut pairs = numbers.windows(2);
         assert!(pairs.all(|pair| pair[0] < pair[1]), "they are in order");
     }
-    let activity = with_parameters(module, derivative);
+    let mut activity = with_parameters(module, derivative);
+    activity.buffers = add_buffers(module, derivative);
     let lifted = lifted(module, derivative);
     let primal = module.entry;
     let derived = derived(module, derivative.mode, primal, activity);
@@ -249,6 +297,31 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
     module.functions.push(derived);
     module.entry = FuncId(module.functions.len() as u32);
     module.functions.push(own);
+}
+
+/// Adds a buffer for the derivatives of each that is differentiated by: of its tangents, or a sum
+/// of its gradient. Returns them by buffer; none if there are none.
+fn add_buffers(module: &mut Module, derivative: &EntryDerivative) -> Vec<Option<BufferId>> {
+    if derivative.buffers.is_empty() {
+        return Vec::new();
+    }
+    let count = module.buffers.len() + derivative.buffers.len();
+    let mut active = vec![None; count];
+    for &at in &derivative.buffers {
+        active[at] = Some(BufferId(module.buffers.len() as u32));
+        let primal = &module.buffers[at];
+        module.buffers.push(Buffer {
+            name: tangent_name(derivative.nested, &primal.name),
+            element: primal.element.clone(),
+            sum_of: match derivative.mode {
+                DifferentiationMode::Backward => Some(BufferId(at as u32)),
+                DifferentiationMode::Forward => None,
+            },
+            metadata: Vec::new(),
+            span: primal.span,
+        });
+    }
+    active
 }
 
 /// Names and types of the outputs that are differentiated.

@@ -9,6 +9,7 @@ use crate::host::ConstantTexture;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Type;
+use std::sync::Arc;
 
 /// The function of a module that is called `f`.
 fn function_f(module: &Module) -> FuncId {
@@ -92,7 +93,7 @@ pub(super) fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId
         activity: Activity {
             params,
             results,
-            arrays: Vec::new(),
+            ..Activity::default()
         },
         with_results: false,
     });
@@ -121,6 +122,8 @@ fn outputs(module: &Module, inputs: &[EvalValue<f64>]) -> Vec<f64> {
     let point = EvalPoint {
         globals: vec![EvalValue::default(); module.globals.len()],
         inputs: inputs.to_vec(),
+        buffers: Default::default(),
+        replaced: None,
     };
     let mut host = ConstantTexture([0.5; 4]);
     let outcome = evaluate(module, &point, &EvalOptions::default(), &mut host);
@@ -326,6 +329,8 @@ fn terms_of_strong_products_vanish_at_zero() {
         let point = EvalPoint {
             inputs: point.map(|x| EvalValue::float(x, [0.0; 2])).to_vec(),
             globals: Vec::new(),
+            buffers: Default::default(),
+            replaced: None,
         };
         let mut host = ConstantTexture([0.5; 4]);
         let outcome = evaluate(&module, &point, &EvalOptions::default(), &mut host);
@@ -407,6 +412,8 @@ fn products(seed: u64) -> Option<(f64, f64, f64)> {
                 })
                 .collect(),
             inputs: [&inputs, more].concat(),
+            buffers: Arc::new(crate::random::buffers(module)),
+            replaced: None,
         };
         let mut host = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
         let outcome = evaluate(module, &point, &EvalOptions::default(), &mut host);

@@ -4,6 +4,7 @@
 //! verified.
 
 mod analysis;
+mod buffers;
 mod derivatives;
 mod fold;
 mod guards;

@@ -146,6 +146,8 @@ pub(super) fn outputs(shader: &Module, inputs: &[f64]) -> Vec<f64> {
     let point = EvalPoint {
         globals: vec![EvalValue::default(); shader.globals.len()],
         inputs,
+        buffers: Default::default(),
+        replaced: None,
     };
     let mut host = ConstantTexture([0.5; 4]);
     let outcome = evaluate(shader, &point, &EvalOptions::default(), &mut host);

@@ -88,6 +88,9 @@ impl<'a> Parser<'a> {
             }
             FieldMut::Global(id) => id.0 = self.symbol()?.find(&self.globals, "global")?,
             FieldMut::Texture(id) => id.0 = self.symbol()?.find(&self.textures, "texture")?,
+            FieldMut::Buffer(id) | FieldMut::Sum(id) => {
+                id.0 = self.symbol()?.find(&self.buffers, "buffer")?;
+            }
             FieldMut::Resource(id) => id.0 = self.symbol()?.find(&self.resources, "resource")?,
             FieldMut::Closure(id) => id.0 = self.symbol()?.find(&self.closures, "closure")?,
             FieldMut::Message(id) => id.0 = self.symbol()?.find(&self.messages, "message")?,

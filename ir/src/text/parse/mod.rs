@@ -49,6 +49,7 @@ pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
         module: Module::default(),
         globals: HashMap::new(),
         textures: HashMap::new(),
+        buffers: HashMap::new(),
         resources: HashMap::new(),
         closures: HashMap::new(),
         messages: HashMap::new(),
@@ -111,6 +112,7 @@ struct Parser<'a> {
     module: Module,
     globals: Table<'a>,
     textures: Table<'a>,
+    buffers: Table<'a>,
     resources: Table<'a>,
     closures: Table<'a>,
     messages: Table<'a>,
@@ -285,6 +287,27 @@ impl<'a> Parser<'a> {
                     let span = self.span().unwrap_or_default();
                     self.module.textures.push(Texture {
                         name,
+                        metadata,
+                        span,
+                    });
+                }
+                Token::Word(word @ ("buffer" | "sum")) => {
+                    let is_sum = word == "sum";
+                    let name = self.declare(|p| (&mut p.buffers, p.module.buffers.len()))?;
+                    let sum_of = match is_sum {
+                        true => {
+                            self.expect_word("of")?;
+                            Some(BufferId(self.symbol()?.find(&self.buffers, "buffer")?))
+                        }
+                        false => None,
+                    };
+                    let element = self.typed()?;
+                    let metadata = self.metadata()?;
+                    let span = self.span().unwrap_or_default();
+                    self.module.buffers.push(Buffer {
+                        name,
+                        element,
+                        sum_of,
                         metadata,
                         span,
                     });

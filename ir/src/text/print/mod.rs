@@ -32,6 +32,7 @@ pub fn print(module: &Module, spans: SpanComments) -> String {
         spans,
         globals: Symbols::new(module.globals.iter().map(|g| &g.name)),
         textures: Symbols::new(module.textures.iter().map(|t| &t.name)),
+        buffers: Symbols::new(module.buffers.iter().map(|b| &b.name)),
         resources: Symbols::new(&module.resources),
         closures: Symbols::new(module.closures.iter().map(|c| &c.name)),
         messages: Symbols::new(module.messages.iter().map(|m| &m.format)),
@@ -48,6 +49,7 @@ struct Printer<'a> {
     spans: SpanComments,
     globals: Symbols<'a>,
     textures: Symbols<'a>,
+    buffers: Symbols<'a>,
     resources: Symbols<'a>,
     closures: Symbols<'a>,
     messages: Symbols<'a>,
@@ -80,6 +82,25 @@ impl<'a> Printer<'a> {
                 span,
             } = texture;
             write!(self.out, "texture {}", Name(name))?;
+            self.metadata(metadata)?;
+            self.span(*span, Span::default())?;
+            self.out.push('\n');
+        }
+        for buffer in &module.buffers {
+            let Buffer {
+                name,
+                element,
+                sum_of,
+                metadata,
+                span,
+            } = buffer;
+            match sum_of {
+                None => write!(self.out, "buffer {}", Name(name))?,
+                Some(of) => {
+                    write!(self.out, "sum {} of {}", Name(name), self.buffers.get(of.0))?;
+                }
+            }
+            write!(self.out, ": {}", FullType(element))?;
             self.metadata(metadata)?;
             self.span(*span, Span::default())?;
             self.out.push('\n');
@@ -481,6 +502,9 @@ impl<'a> Printer<'a> {
             InstField::Function(id) => write!(out, "{}", self.functions.get(id.0)),
             InstField::Global(id) => write!(out, "{}", self.globals.get(id.0)),
             InstField::Texture(id) => write!(out, "{}", self.textures.get(id.0)),
+            InstField::Buffer(id) | InstField::Sum(id) => {
+                write!(out, "{}", self.buffers.get(id.0))
+            }
             InstField::Resource(id) => write!(out, "{}", self.resources.get(id.0)),
             InstField::Closure(id) => write!(out, "{}", self.closures.get(id.0)),
             InstField::Message(id) => write!(out, "{}", self.messages.get(id.0)),

@@ -401,6 +401,24 @@ impl Loader<'_> {
                     planes,
                 );
             }
+            Opcode::Buffer(_, check) => {
+                let index = self.location(c);
+                let (buffer, number) = (b, code.words[3]);
+                let batch_op = BatchOp::Buffer {
+                    buffer,
+                    number,
+                    check,
+                };
+                self.emit_number(batch_op, a, &[index], last_uses);
+            }
+            Opcode::BufferLength => {
+                self.emit_number(BatchOp::BufferLength { buffer: b }, a, &[], last_uses);
+            }
+            Opcode::BufferAdd => {
+                let (index, value) = (self.location(b), self.location(c));
+                let (buffer, number) = (a, code.words[3]);
+                self.emit(BatchOp::BufferAdd { buffer, number }, [index, value]);
+            }
             Opcode::Store(_, from) => {
                 let index = self.location(b);
                 let value = self.dual_location(c, from);
@@ -491,6 +509,31 @@ impl Loader<'_> {
                 let operands = vec![self.location(b), red, green, blue];
                 self.closure(BatchOp::ClosureTint, a, operands);
             }
+        }
+    }
+
+    /// Emits an instruction that gives a number: once for all points, if its operands are uniform.
+    fn emit_number(
+        &mut self,
+        batch_op: BatchOp,
+        to: u32,
+        operands: &[OperandLocation],
+        last_uses: &[u32],
+    ) {
+        let is_uniform = operands.iter().all(|location| location.is_uniform());
+        let given = match is_uniform && !self.in_array[to as usize] {
+            true => self.new_uniform(),
+            false => {
+                self.prepare_writes([to]);
+                OperandLocation::Plane(to)
+            }
+        };
+        self.emit(
+            batch_op,
+            [given].into_iter().chain(operands.iter().copied()),
+        );
+        if given.is_uniform() {
+            self.alias(to, given, last_uses[0]);
         }
     }
 

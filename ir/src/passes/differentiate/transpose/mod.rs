@@ -238,6 +238,15 @@ impl<'a> Transpose<'a> {
                     self.store(adjoints, index, sum, span);
                 }
             }
+            InstKind::Buffer(buffer, number, _) => {
+                let result = inst.results.first;
+                let sum = linear.active.derivative_of(result, *buffer);
+                if let (Some(sum), Some(adjoint)) = (sum, self.adjoints[result.index()]) {
+                    let index = self.value(inst.args[0], span);
+                    let kind = InstKind::BufferAdd(sum, *number);
+                    self.builder.inst(kind, [index, adjoint], [], span);
+                }
+            }
             InstKind::Store(array) => {
                 if let Some(adjoints) = adjoint_of(self, *array) {
                     let index = self.index(inst, *array);

@@ -77,7 +77,14 @@ impl Transpose<'_> {
                 let inst = self.shape.inst(function, value).expect("it can run again");
                 let args: Args = inst.args.iter().map(|&a| operand(self, a)).collect();
                 let ty = function.value(value).ty;
-                self.builder.inst(inst.kind.clone(), args, [ty], span).first
+                let kind = match inst.kind {
+                    // It has faulted, if it has to.
+                    InstKind::Buffer(buffer, number, _) => {
+                        InstKind::Buffer(buffer, number, IndexCheck::Silent)
+                    }
+                    ref kind => kind.clone(),
+                };
+                self.builder.inst(kind, args, [ty], span).first
             }
         };
         self.repeated.insert(value, new);
