@@ -8,9 +8,10 @@ use crate::evaluator::reference::reference_point;
 use crate::globals::{PointGlobals, point_words};
 use crate::program::Instance;
 use adumbra_ir::Direction;
+use adumbra_ir::buffer::BufferNumbers;
 use adumbra_ir::eval::{self, EvalOutcome, EvalPoint, EvalValue, Number, Progress};
 use adumbra_ir::host::{Host, Limits};
-use adumbra_ir::module::{InstKind, Module};
+use adumbra_ir::module::{BufferId, InstKind, Module};
 use adumbra_vm::FloatEnvironment;
 
 /// The distances that are tried, each [`STEP_RATIO`] times as long as the one before.
@@ -75,6 +76,7 @@ pub fn central_differences<G: PointGlobals>(
         let motion = Motion {
             globals: globals.map(|slot| slot.shadow(direction)).collect(),
             inputs: vec![0.0; reference.start.inputs.len()],
+            buffer: None,
         };
         let along = reference.differences(&middle, &motion, host);
         for (difference, found) in differences.iter_mut().zip(along) {
@@ -92,9 +94,12 @@ pub enum ParameterScalar {
     Input(usize),
     /// A scalar of the globals, counted over all of them.
     Global(usize),
+    /// A number of a buffer: the buffer among [`Program::buffers`](crate::Program::buffers), and
+    /// the number.
+    Buffer(usize, usize),
 }
 
-/// Moves one number of the inputs or globals to either side, and evaluates in f64, for steps of
+/// Moves one number of inputs, globals or buffers to either side, and evaluates in f64, for steps of
 /// several lengths. Gives the difference quotient of each scalar of the outputs in order, and
 /// whether both sides took the path of the middle, as [`CentralDifference`] has them. `None` as for
 /// [`central_differences`].
@@ -125,10 +130,18 @@ pub fn parameter_differences<G: PointGlobals>(
     let mut motion = Motion {
         globals: vec![0.0; reference.start.globals.len()],
         inputs: vec![0.0; reference.start.inputs.len()],
+        buffer: None,
     };
     match parameter {
         ParameterScalar::Input(at) => motion.inputs[at] = 1.0,
         ParameterScalar::Global(at) => motion.globals[at] = 1.0,
+        ParameterScalar::Buffer(buffer, at) => {
+            let buffer = BufferId(buffer as u32);
+            let BufferNumbers::Floats(floats) = reference.start.buffers.numbers(buffer) else {
+                panic!("a buffer of floats");
+            };
+            motion.buffer = Some((buffer, at, floats[at].into()));
+        }
     }
     Some(reference.differences(&middle, &motion, host))
 }
@@ -137,6 +150,8 @@ pub fn parameter_differences<G: PointGlobals>(
 struct Motion {
     globals: Vec<f64>,
     inputs: Vec<f64>,
+    /// The number of a buffer that moves by 1, and what it is.
+    buffer: Option<(BufferId, usize, f64)>,
 }
 
 /// A point of a program in f64.
@@ -219,7 +234,11 @@ impl<'m> WidePoint<'m> {
         let inputs = self.start.inputs.iter().zip(&motion.inputs);
         let scales = (read.map(|(global, _)| global).chain(inputs))
             .map(|(slot, step)| slot.float.abs() / step.abs());
-        scales.filter(|scale| scale.is_finite()).fold(0.0, f64::max)
+        let buffer = motion.buffer.map(|(_, _, number)| number.abs());
+        scales
+            .chain(buffer)
+            .filter(|scale| scale.is_finite())
+            .fold(0.0, f64::max)
     }
 
     fn moved(&self, motion: &Motion, step: f64) -> EvalPoint<f64> {
@@ -232,6 +251,9 @@ impl<'m> WidePoint<'m> {
                 slot.float += step * motion;
             }
         }
+        moved.replaced = motion
+            .buffer
+            .map(|(buffer, at, number)| (buffer, at, number + step));
         moved
     }
 }
@@ -291,7 +313,7 @@ fn widen(point: &EvalPoint) -> EvalPoint<f64> {
     EvalPoint {
         globals: point.globals.iter().map(slot).collect(),
         inputs: point.inputs.iter().map(slot).collect(),
-        buffers: Default::default(),
+        buffers: point.buffers.clone(),
         replaced: None,
     }
 }

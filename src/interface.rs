@@ -5,11 +5,12 @@ use crate::sources::SourceFile;
 use crate::value::{JsonFloat, ValueView};
 use adumbra_ir::Type;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
-use adumbra_ir::module::{Input, Output, Texture};
+use adumbra_ir::module::{Buffer, Input, Output, Texture};
 use serde::{Serialize, Serializer};
 
 /// The interface of a program for other programs: inputs with types, defaults and metadata,
-/// outputs, textures with their metadata and the names of the sources that declare them.
+/// outputs, textures with their metadata and the names of the sources that declare them, buffers
+/// with the types of their elements.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, program::JsonInterface};
@@ -25,6 +26,8 @@ pub struct JsonInterface<'a> {
     inputs: Vec<JsonPort<'a>>,
     outputs: Vec<JsonPort<'a>>,
     textures: Vec<JsonTexture<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    buffers: Vec<JsonPort<'a>>,
 }
 
 /// An input or output in JSON.
@@ -65,6 +68,12 @@ impl<'a> JsonInterface<'a> {
             default: None,
             metadata: &output.metadata,
         };
+        let buffer = |buffer: &'a Buffer| JsonPort {
+            name: &buffer.name,
+            ty: &buffer.element,
+            default: None,
+            metadata: &buffer.metadata,
+        };
         let texture = |texture: &'a Texture| JsonTexture {
             name: &texture.name,
             source: (program.sources())
@@ -76,6 +85,7 @@ impl<'a> JsonInterface<'a> {
             inputs: program.inputs().iter().map(input).collect(),
             outputs: program.outputs().iter().map(output).collect(),
             textures: program.textures().iter().map(texture).collect(),
+            buffers: program.buffers().map(buffer).collect(),
         }
     }
 }

@@ -75,6 +75,13 @@ fn text(program: &Program) -> String {
             &texture.metadata,
         )
     });
-    let rows: Vec<_> = inputs.chain(outputs).chain(textures).collect();
+    let buffers = program.buffers().map(|buffer| {
+        let ty = format!("buffer<{}>", buffer.element);
+        row("buffer", &buffer.name, &ty, String::new(), &buffer.metadata)
+    });
+    let rows: Vec<_> = (inputs.chain(outputs))
+        .chain(textures)
+        .chain(buffers)
+        .collect();
     show::table(&rows)
 }

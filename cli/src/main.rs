@@ -7,6 +7,7 @@ mod aot;
 mod args;
 mod bench;
 mod blank;
+mod buffers;
 mod check;
 mod checkerboard;
 mod emit;

@@ -1,6 +1,7 @@
 //! `adumbra run FILE` runs a shader at one point, from source or from serialised bytecode.
 
 use crate::args::RunArgs;
+use crate::buffers::set_buffers;
 use crate::checkerboard::CheckerboardHost;
 use crate::error::{CliError, CliResult};
 use crate::global_notes::{self, UnreadGlobals};
@@ -50,7 +51,8 @@ pub fn run(args: RunArgs) -> CliResult {
     if program.module().is_none() {
         check_bytecode(&setup, &program)?;
     }
-    let instance = folded_instance(&args.arguments, &program)?;
+    let mut instance = folded_instance(&args.arguments, &program)?;
+    set_buffers(&args.buffers, &mut instance)?;
     let globals = setup.adopt_globals(&setup.globals, &program)?;
     let mut evaluator = setup.evaluator(&instance)?;
     report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);

@@ -2,6 +2,7 @@
 
 use super::CompileArgs;
 use super::image::{PixelPosition, TextureFile};
+use crate::buffers::BufferFile;
 use crate::setting::InputSetting;
 use adumbra_image::ImageSize;
 use clap::Args;
@@ -17,10 +18,10 @@ pub struct GradArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub of: Vec<String>,
 
-    /// What they are differentiated by: inputs, then globals, of these names; `all` inputs, or all
-    /// `globals` that are read
+    /// What they are differentiated by: inputs, then globals, then buffers of these names; `all`
+    /// inputs, all `globals` or all `buffers` that are read
     ///
-    /// `input:x` and `global:x` say which of the two is meant.
+    /// `input:x`, `global:x` and `buffer:x` say which of these is meant.
     #[arg(
         long,
         value_name = "NAME,…",
@@ -76,6 +77,10 @@ pub struct GradArgs {
     #[arg(long = "texture", value_name = "NAME=FILE")]
     pub textures: Vec<TextureFile>,
 
+    /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
+    #[arg(long = "buffer", value_name = "NAME=FILE")]
+    pub buffers: Vec<BufferFile>,
+
     /// How many threads evaluate; all that the processor has, if not given
     #[arg(long, value_name = "N", value_parser = super::image::threads, allow_negative_numbers = true)]
     pub threads: Option<u16>,
@@ -95,9 +100,12 @@ pub enum ParameterName {
     AllInputs,
     /// All globals that have floats and are read.
     AllGlobals,
+    /// All buffers that have floats and are read.
+    AllBuffers,
     Input(String),
     Global(String),
-    /// An input, or else a global.
+    Buffer(String),
+    /// An input, or else a global, or else a buffer.
     Either(String),
 }
 
@@ -113,10 +121,14 @@ impl FromStr for ParameterName {
         Ok(match (text, text.split_once(':')) {
             ("all", _) => ParameterName::AllInputs,
             ("globals", _) => ParameterName::AllGlobals,
+            ("buffers", _) => ParameterName::AllBuffers,
             (_, Some(("input", of))) => ParameterName::Input(name(of)?),
             (_, Some(("global", of))) => ParameterName::Global(name(of)?),
+            (_, Some(("buffer", of))) => ParameterName::Buffer(name(of)?),
             (_, Some((kind, _))) => {
-                return Err(format!("`{kind}:` is neither `input:` nor `global:`"));
+                return Err(format!(
+                    "`{kind}:` is none of `input:`, `global:` and `buffer:`"
+                ));
             }
             (of, None) => ParameterName::Either(name(of)?),
         })

@@ -1,6 +1,7 @@
 //! The command line of `adumbra image`. Doc comments of items are the help.
 
 use super::CompileArgs;
+use crate::buffers::BufferFile;
 use crate::setting::InputSetting;
 use adumbra_image::ImageSize;
 use clap::{Args, ValueEnum};
@@ -54,6 +55,10 @@ pub struct ImageArgs {
     /// into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<InputSetting>,
+
+    /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
+    #[arg(long = "buffer", value_name = "NAME=FILE")]
+    pub buffers: Vec<BufferFile>,
 
     /// The value of the global `time` (0 if not given); from A to short of B over the images of
     /// --frames

@@ -4,6 +4,7 @@
 pub mod grad;
 pub mod image;
 
+use crate::buffers::BufferFile;
 use crate::image_globals;
 use crate::report::OutputFormat;
 use crate::setting::{GlobalSetting, InputSetting};
@@ -121,6 +122,10 @@ pub struct RunArgs {
     /// into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<InputSetting>,
+
+    /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
+    #[arg(long = "buffer", value_name = "NAME=FILE")]
+    pub buffers: Vec<BufferFile>,
 
     /// Give the outputs' derivatives too
     #[arg(long)]

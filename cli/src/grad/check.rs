@@ -6,8 +6,9 @@ use crate::error::{CliError, CliResult};
 use crate::report;
 use crate::run::unfolded_instance;
 use adumbra::Globals;
+use adumbra::buffer::BufferNumbers;
 use adumbra::derivatives::{ParameterScalar, parameter_differences};
-use adumbra::gradient::ParameterKind;
+use adumbra::gradient::{Parameter, ParameterKind};
 
 /// The most differences that are taken: points times numbers of parameters.
 pub const MAX_DIFFERENCES: usize = 1 << 16;
@@ -32,7 +33,9 @@ pub fn refuse(job: &GradJob<'_>) -> CliResult {
             "--check samples a checkerboard in double precision: it cannot read the files of textures",
         ));
     }
-    let scalars = parameters.iter().map(|p| p.value.ty.scalar_count());
+    let scalars = parameters
+        .iter()
+        .map(|parameter| numbers_of(job, parameter));
     let scalars: usize = scalars.sum();
     let points = job.points.numbers();
     if points.len().saturating_mul(scalars) > MAX_DIFFERENCES {
@@ -52,11 +55,16 @@ pub fn refuse(job: &GradJob<'_>) -> CliResult {
 pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
     let parameters = job.gradient.parameters();
     let points = job.points.numbers();
-    let instance = unfolded_instance(&job.args.arguments, job.program)?;
+    let mut instance = unfolded_instance(&job.args.arguments, job.program)?;
+    for buffer in job.program.buffers() {
+        let numbers = job.instance.buffer(&buffer.name);
+        let set = numbers.and_then(|numbers| instance.set_buffer(&buffer.name, numbers.clone()));
+        set.map_err(CliError::usage)?;
+    }
     let weights = weights(job);
     let mut slopes: Vec<DifferenceSlopes> = (parameters.iter())
         .map(|parameter| DifferenceSlopes {
-            sums: vec![0.0; parameter.value.ty.scalar_count()],
+            sums: vec![0.0; numbers_of(job, parameter)],
             unsmooth: 0,
         })
         .collect();
@@ -108,15 +116,36 @@ fn weights(job: &GradJob<'_>) -> Vec<f64> {
     weights
 }
 
-/// The floats of a parameter, among those of all inputs or globals.
+/// How many numbers the gradient by a parameter has.
+fn numbers_of(job: &GradJob<'_>, parameter: &Parameter) -> usize {
+    match parameter.kind {
+        ParameterKind::Buffer => {
+            let numbers = job.instance.buffer(&parameter.value.name);
+            numbers.map_or(0, BufferNumbers::len)
+        }
+        _ => parameter.value.ty.scalar_count(),
+    }
+}
+
+/// The floats of a parameter, among those of all inputs or globals; the numbers of a buffer.
 fn scalars_of(job: &GradJob<'_>, name: &str, kind: ParameterKind) -> Vec<ParameterScalar> {
+    if kind == ParameterKind::Buffer {
+        let mut buffers = job.program.buffers();
+        let at = buffers.position(|buffer| buffer.name == name);
+        let at = at.expect("the gradient is by it");
+        let numbers = job.instance.buffer(name).map_or(0, BufferNumbers::len);
+        let numbers = 0..numbers;
+        return numbers
+            .map(|number| ParameterScalar::Buffer(at, number))
+            .collect();
+    }
     let (mut before, mut found) = (0, Vec::new());
     let mut add = |known: &str, ty: &adumbra::Type| {
         ty.for_each_scalar(&mut |scalar| {
             if known == name && scalar == adumbra::Scalar::F32 {
                 found.push(match kind {
                     ParameterKind::Input => ParameterScalar::Input(before),
-                    ParameterKind::Global => ParameterScalar::Global(before),
+                    _ => ParameterScalar::Global(before),
                 });
             }
             before += 1;
@@ -128,7 +157,7 @@ fn scalars_of(job: &GradJob<'_>, name: &str, kind: ParameterKind) -> Vec<Paramet
                 add(&input.name, &input.ty);
             }
         }
-        ParameterKind::Global => {
+        _ => {
             for member in job.program.globals().members() {
                 add(member.name(), member.ty());
             }

@@ -7,6 +7,7 @@ mod show;
 
 use crate::args::GlobalSet;
 use crate::args::grad::{GradArgs, ParameterName};
+use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files;
@@ -84,7 +85,8 @@ pub fn grad(args: GradArgs) -> CliResult {
         global_notes::note_inputs(&compile, &program, format);
     }
 
-    let instance = unfolded_instance(&args.arguments, gradient.program())?;
+    let mut instance = unfolded_instance(&args.arguments, gradient.program())?;
+    set_buffers(&args.buffers, &mut instance)?;
     let points = match (grid, args.at) {
         (Some(grid), at) => GradPoints::of_image(grid, at, &setup, gradient.program())?,
         (None, _) => {
@@ -160,13 +162,19 @@ fn request(args: &GradArgs, program: &Program) -> CliResult<GradientRequest> {
     }
     let is_input = |name: &str| program.inputs().iter().any(|input| input.name == name);
     let is_global = |name: &str| program.globals().member(name).is_some();
+    let is_buffer = |name: &str| program.buffers().any(|buffer| buffer.name == name);
     for name in &args.wrt {
         request = match name {
             ParameterName::AllInputs => request.by_inputs(),
             ParameterName::AllGlobals => request.by_globals(),
+            ParameterName::AllBuffers => request.by_buffers(),
+            ParameterName::Buffer(name) => request.by_buffer(name.as_str()),
             ParameterName::Input(name) => request.by_input(name.as_str()),
             ParameterName::Either(name) if !is_input(name) && is_global(name) => {
                 request.by_global(name.as_str())
+            }
+            ParameterName::Either(name) if !is_input(name) && is_buffer(name) => {
+                request.by_buffer(name.as_str())
             }
             ParameterName::Either(name) => request.by_input(name.as_str()),
             ParameterName::Global(name) => request.by_global(name.as_str()),
@@ -209,6 +217,15 @@ fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, us
     };
     image_format(out)?;
     let parameters = gradient.parameters();
+    if let Some(buffer) = parameters
+        .iter()
+        .find(|by| by.kind == ParameterKind::Buffer)
+    {
+        return Err(CliError::usage(format!(
+            "-o writes the gradient at each pixel, and that by the buffer `{}` is a sum over all",
+            buffer.value.name
+        )));
+    }
     for parameter in parameters {
         let count = parameter.value.ty.scalar_count();
         if count > 4 {
@@ -231,12 +248,13 @@ fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, us
     Ok(names.zip(0..).collect())
 }
 
-/// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too.
+/// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too, `buffer:x` if it
+/// is by an input or a global of that name.
 fn label(gradient: &Gradient, parameter: &Parameter) -> String {
     let name = &parameter.value.name;
-    let is_input =
-        |other: &Parameter| other.kind == ParameterKind::Input && other.value.name == *name;
-    match parameter.kind == ParameterKind::Global && gradient.parameters().iter().any(is_input) {
+    let is_before = |other: &Parameter| other.kind < parameter.kind && other.value.name == *name;
+    match gradient.parameters().iter().any(is_before) {
+        true if parameter.kind == ParameterKind::Buffer => format!("buffer:{name}"),
         true => format!("global:{name}"),
         false => name.clone(),
     }
@@ -255,10 +273,11 @@ fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usi
     })
 }
 
-/// The output of the program that has the gradient by a parameter.
-fn gradient_output(of: &DifferentiatedValue) -> &str {
+/// The output of the program that has the gradient by a parameter; none if it is a sum.
+fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
     match &of.place {
-        DerivativePlace::Output(name) => name,
-        DerivativePlace::Globals(_) => panic!("the mode is backward"),
+        DerivativePlace::Output(name) => Some(name),
+        DerivativePlace::Sum => None,
+        DerivativePlace::Globals(_) | DerivativePlace::Buffer(_) => panic!("the mode is backward"),
     }
 }

@@ -140,7 +140,7 @@ impl GradJob<'_> {
         let parameters = self.gradient.parameters().iter();
         let outputs = outputs.map(|output| output.name.as_str());
         outputs
-            .chain(parameters.map(|parameter| gradient_output(&parameter.value)))
+            .chain(parameters.filter_map(|parameter| gradient_output(&parameter.value)))
             .collect()
     }
 
@@ -218,6 +218,7 @@ impl GradJob<'_> {
             let words = evaluator.words(Part::Value).expect("values are there");
             sums.add_point(number as u64, words);
         });
+        sums.add_gradients(&evaluator.take_gradients());
         Ok((sums, report))
     }
 
@@ -227,7 +228,8 @@ impl GradJob<'_> {
     /// As [`sums`](GradJob::sums).
     pub fn pixels(&self, parameter: usize) -> CliResult<Vec<[f32; 4]>> {
         let value = &self.gradient.parameters()[parameter].value;
-        let (name, channels) = (gradient_output(value), value.ty.scalar_count());
+        let name = gradient_output(value).expect("buffers have no images");
+        let channels = value.ty.scalar_count();
         let numbers = self.points.numbers();
         let mut pixels = vec![[0.0; 4]; numbers.len()];
         let batch = self.batch();

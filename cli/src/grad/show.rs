@@ -9,12 +9,16 @@ use crate::report::{self, JsonFault, OutputFormat};
 use crate::show::table;
 use adumbra::batch::PointFault;
 use adumbra::diagnostics::fault_diagnostic;
+use adumbra::gradient::{Parameter, ParameterKind};
 use adumbra::value::HumanFloat;
 use adumbra::{Diagnostic, Type};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
+
+/// The most numbers of a gradient that are shown to people.
+const MAX_SHOWN: usize = 16;
 
 /// Prints outputs and gradient.
 ///
@@ -30,6 +34,17 @@ pub fn print(job: &GradJob<'_>, sums: &GradSums, slopes: Option<&[DifferenceSlop
 /// The totals of an output of the program.
 fn total(sums: &GradSums, name: &str) -> Vec<f64> {
     sums.sums.total(name).expect("it is summed")
+}
+
+/// The gradient by a parameter, summed over the points.
+fn gradient_of(sums: &GradSums, parameter: &Parameter) -> Vec<f64> {
+    match gradient_output(&parameter.value) {
+        Some(name) => total(sums, name),
+        None => {
+            let sum = sums.sums.buffer(&parameter.value.name);
+            sum.expect("points add to it")
+        }
+    }
 }
 
 /// The sum of seed times output, of each output.
@@ -57,6 +72,15 @@ fn print_text(
             .collect();
         match parts.as_slice() {
             [one] => one.clone(),
+            many if many.len() > MAX_SHOWN => {
+                let norm = numbers.iter().map(|number| number * number).sum::<f64>();
+                format!(
+                    "({}, …): {} numbers, of norm {}",
+                    many[..MAX_SHOWN].join(", "),
+                    many.len(),
+                    HumanFloat(norm.sqrt() as f32)
+                )
+            }
             many => format!("({})", many.join(", ")),
         }
     };
@@ -74,7 +98,7 @@ fn print_text(
         lines[0].push("difference".to_owned());
     }
     for (at, parameter) in job.gradient.parameters().iter().enumerate() {
-        let found = total(sums, gradient_output(&parameter.value));
+        let found = gradient_of(sums, parameter);
         let mut columns = vec![label(job.gradient, parameter), shown(&found)];
         if let Some(slopes) = slopes {
             let mut text = shown(&slopes[at].sums);
@@ -222,15 +246,14 @@ fn print_json(
     let outputs = outputs.map(|(output, sum)| (output.name.clone(), number(sum)));
     let parameters = job.gradient.parameters();
     let gradient = parameters.iter().map(|parameter| {
-        let found = total(sums, gradient_output(&parameter.value));
-        let mut numbers = found.into_iter().map(number);
-        let shaped = shaped(&parameter.value.ty, &mut numbers);
+        let mut numbers = gradient_of(sums, parameter).into_iter().map(number);
+        let shaped = shaped_parameter(parameter, &mut numbers);
         (label(job.gradient, parameter), shaped)
     });
     let differences = slopes.map(|slopes| {
         let all = parameters.iter().zip(slopes).map(|(parameter, slopes)| {
             let mut numbers = slopes.sums.iter().map(|&slope| json_number(slope));
-            let shaped = shaped(&parameter.value.ty, &mut numbers);
+            let shaped = shaped_parameter(parameter, &mut numbers);
             (label(job.gradient, parameter), shaped)
         });
         JsonMap(all.collect())
@@ -290,6 +313,20 @@ fn json_number(number: f64) -> Value {
         f64::NEG_INFINITY => Value::from("-inf"),
         number => Value::from(number),
     }
+}
+
+/// The numbers of a gradient: those of its type, or by a buffer an array of these.
+fn shaped_parameter(parameter: &Parameter, numbers: &mut dyn Iterator<Item = Value>) -> Value {
+    let ty = &parameter.value.ty;
+    if parameter.kind != ParameterKind::Buffer {
+        return shaped(ty, numbers);
+    }
+    let mut numbers = numbers.peekable();
+    let mut elements = Vec::new();
+    while numbers.peek().is_some() {
+        elements.push(shaped(ty, &mut numbers));
+    }
+    Value::Array(elements)
 }
 
 /// The numbers of a value by its type: one, an array, or an array of arrays.

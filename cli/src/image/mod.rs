@@ -16,6 +16,7 @@ mod watch;
 
 use crate::args::image::{FrameTimes, ImageArgs, ViewName};
 use crate::args::{CompileArgs, GlobalSet};
+use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files;
@@ -182,7 +183,9 @@ fn render(
     let times = times(args)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
     let grid = grid.for_program(&setup, &program)?;
-    let instance = folded_instance(&args.arguments, &program)?;
+    let mut instance = folded_instance(&args.arguments, &program)?;
+    set_buffers(&args.buffers, &mut instance)?;
+    read.extend(args.buffers.iter().map(|buffer| buffer.file.clone()));
     let shown = output_choice::choose_output(&program, args.output.as_deref())?;
     let textures = {
         let first = read.len();

@@ -13,6 +13,7 @@ use super::textures::Textures;
 use super::tile::Tile;
 use super::{ImageSetup, grid, nan_origin, note_replaced_globals};
 use crate::args::image::{ImageArgs, PixelPosition};
+use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::global_notes;
@@ -81,7 +82,8 @@ pub fn trace_pixel(args: &ImageArgs, at: PixelPosition, interrupt: &Interrupt) -
     })?;
     let grid = scene.grid.for_program(setup, &program)?;
     // Folding would number messages anew, and changes no result.
-    let instance = unfolded_instance(&args.arguments, &program)?;
+    let mut instance = unfolded_instance(&args.arguments, &program)?;
+    set_buffers(&args.buffers, &mut instance)?;
     let files = &args.textures;
     let textures = Textures::load(&program, &scene.sources, files, format, &mut Vec::new())?;
     // The observations make this program larger; its limits are those of the image's program.

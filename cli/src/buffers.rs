@@ -1,0 +1,122 @@
+//! Buffers from files: NumPy arrays, or plain numbers.
+
+use crate::error::{CliError, CliResult};
+use crate::report;
+use adumbra::buffer::BufferNumbers;
+use adumbra::{Instance, Scalar};
+use npyz::{NpyFile, TypeChar};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// `--buffer NAME=FILE`
+#[derive(Clone, Debug)]
+pub struct BufferFile {
+    pub name: String,
+    pub file: PathBuf,
+}
+
+impl FromStr for BufferFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BufferFile, String> {
+        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
+        match name.trim().is_empty() || file.is_empty() {
+            true => Err("a buffer is given as NAME=FILE".to_owned()),
+            false => Ok(BufferFile {
+                name: name.trim().to_owned(),
+                file: file.into(),
+            }),
+        }
+    }
+}
+
+/// Sets the buffers of an instance; says which have no elements.
+///
+/// # Errors
+/// If a file cannot be read, or its numbers are not those of a buffer.
+pub fn set_buffers(files: &[BufferFile], instance: &mut Instance) -> CliResult {
+    for (index, BufferFile { name, file }) in files.iter().enumerate() {
+        if files[..index].iter().any(|other| other.name == *name) {
+            return Err(CliError::usage(format!(
+                "the buffer `{name}` is given twice"
+            )));
+        }
+        let program = instance.program().clone();
+        let known = program.buffers().find(|buffer| buffer.name == *name);
+        let scalar = known.map_or(Scalar::F32, |buffer| buffer.scalar());
+        let numbers = read(file, scalar)
+            .map_err(|no| CliError::usage(format!("--buffer {name}: {}: {no}", file.display())))?;
+        let set = instance.set_buffer(name, numbers);
+        set.map_err(|no| CliError::usage(format!("--buffer {name}: {no}")))?;
+    }
+    let program = instance.program().clone();
+    for buffer in program.buffers() {
+        let name = &buffer.name;
+        if instance.buffer(name).is_ok_and(BufferNumbers::is_empty) {
+            report::message(&format!(
+                "note: the buffer `{name}` has no elements: give it by `--buffer {name}=FILE`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of a file, for a buffer of that type: an array of NumPy, whatever its shape, in the
+/// order of C; or words of four bytes, the lowest first.
+fn read(file: &Path, scalar: Scalar) -> Result<BufferNumbers, String> {
+    let bytes = std::fs::read(file).map_err(|no| no.to_string())?;
+    if bytes.starts_with(b"\x93NUMPY") {
+        return array(&bytes, scalar);
+    }
+    let (words, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err("it is no array of NumPy, and no whole numbers of four bytes".to_owned());
+    }
+    Ok(match scalar {
+        Scalar::I32 => words
+            .iter()
+            .map(|&word| i32::from_le_bytes(word))
+            .collect::<Vec<i32>>()
+            .into(),
+        _ => words
+            .iter()
+            .map(|&word| f32::from_le_bytes(word))
+            .collect::<Vec<f32>>()
+            .into(),
+    })
+}
+
+/// An array of NumPy: of `float32` or `float64` for floats, of `int32` or `int64` for ints.
+fn array(bytes: &[u8], scalar: Scalar) -> Result<BufferNumbers, String> {
+    let file = NpyFile::new(bytes).map_err(|no| no.to_string())?;
+    if file.header().order() != npyz::Order::C {
+        return Err("the array is in the order of Fortran; save a copy in that of C".to_owned());
+    }
+    let ty = file.header().dtype();
+    let npyz::DType::Plain(plain) = &ty else {
+        return Err("it is an array of records".to_owned());
+    };
+    let kind = (plain.type_char(), plain.size_field());
+    let failed = |no: std::io::Error| no.to_string();
+    match (scalar, kind) {
+        (Scalar::F32, (TypeChar::Float, 4)) => Ok(file.into_vec::<f32>().map_err(failed)?.into()),
+        (Scalar::F32, (TypeChar::Float, 8)) => {
+            let wide = file.into_vec::<f64>().map_err(failed)?;
+            let floats = wide.into_iter().map(|number| number as f32);
+            Ok(floats.collect::<Vec<f32>>().into())
+        }
+        (Scalar::I32, (TypeChar::Int, 4)) => Ok(file.into_vec::<i32>().map_err(failed)?.into()),
+        (Scalar::I32, (TypeChar::Int, 8)) => {
+            let wide = file.into_vec::<i64>().map_err(failed)?;
+            let ints: Result<Vec<i32>, _> = wide.into_iter().map(i32::try_from).collect();
+            let ints = ints.map_err(|_| "a number is beyond 32 bits".to_owned())?;
+            Ok(ints.into())
+        }
+        (Scalar::F32, _) => Err(format!(
+            "it has numbers of type {plain}, not floats of 4 or 8 bytes"
+        )),
+        _ => Err(format!(
+            "it has numbers of type {plain}, not ints of 4 or 8 bytes"
+        )),
+    }
+}
