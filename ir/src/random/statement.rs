@@ -184,7 +184,7 @@ impl Maker<'_> {
                 };
                 self.described(counted, 0);
             }
-            23 => self.op(),
+            23 => drop(self.described(InstKind::Attach, 3)),
             24 if self.random.one_in(3) => self.kept(),
             24 => self.op(),
             25 | 26 => self.branch(depth - 1),
