@@ -4,9 +4,9 @@
 //! Assumes an expanded module, whose functions have no custom derivative but forward ones.
 //! Guarantees: they have none. A call of which nothing is demanded is as it was: if there is no
 //! other, all of the module is. Of any other call, with arguments p and direction x, the shadows
-//! are the tangents of `rule(p, ddx(p))`, put in place by an `Attach`. The value is that of the call,
-//! and a rule that calls its function with its own p has it without a call. A direction that is not
-//! demanded costs nothing.
+//! are the tangents of `rule(p, ddx(p))`, put in place by an `Attach`. The value is that of the
+//! call, and a rule that calls its function with its own p has it without a call. A direction that
+//! is not demanded costs nothing.
 //!
 //! Demand is found on a copy that is inlined and cleaned up, by the analyses that find lanes later.
 //! There functions with rules stay calls, whose active parameters lead to their active results.

@@ -3,9 +3,9 @@
 //!
 //! Assumes a module that the verifier accepts, whose calls and loops are
 //! [straightened](super::straighten). Guarantees: no function has a recipe, or a custom derivative
-//! but a forward one, which [makes shadows](super::shadow_rules) later; nothing is left of `Detach`, and functions that have no derivative, and are called by none, are
-//! as before. It runs before all other passes, so that shadows, inlining and engines see ordinary
-//! functions.
+//! but a forward one, which [makes shadows](super::shadow_rules) later; nothing is left of
+//! `Detach`, and functions that have no derivative, and are called by none, are as before. It runs
+//! before all other passes, so that shadows, inlining and engines see ordinary functions.
 //!
 //! - `field`: numbers that write IR, on which the partials of the op table run.
 //! - `substitute`: calls of functions with substitutes, in derived code.

@@ -1,9 +1,9 @@
 //! Rules that are given the value of their function.
 //!
-//! A rule often begins with the value: `float t = root(p.p, d.p);`. Where it makes shadows, the value
-//! is there already. So it gets a copy whose parameters, after its own, are the results of the
-//! function, in place of each call of it with the rule's own parameters, in the rule or in what it
-//! calls. Thus the shadows of a long search cost its rule alone.
+//! A rule often begins with the value: `float t = root(p.p, d.p);`. Where it makes shadows, the
+//! value is there already. So it gets a copy whose parameters, after its own, are the results of
+//! the function, in place of each call of it with the rule's own parameters, in the rule or in what
+//! it calls. Thus the shadows of a long search cost its rule alone.
 
 use crate::module::*;
 use crate::types::Lanes;

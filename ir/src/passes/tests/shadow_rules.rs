@@ -203,7 +203,7 @@ fn written(%0: f32, %1: f32) -> (f32, f32) ^0 {
 }
 
 #[test]
-fn rules_that_demand_their_own_shadows_end() {
+fn shadows_of_tangents_are_zero_in_rules() {
     let text = RULED.replace(
         "%5: f32 = mul %2, %4",
         "%6: f32 = call f(%2, %4) %5: f32 = ddx %6",
