@@ -18,7 +18,7 @@
 //! derivatives nest. Only floats are active. Buffers are no parameters: the tangents of one are in
 //! another, and its gradient is added to a sum.
 
-use crate::module::{BufferId, FuncId};
+use crate::module::{Array, BufferId, FuncId, Function, PassingMode};
 use crate::span::Span;
 
 /// The two modes of automatic differentiation.
@@ -77,6 +77,36 @@ pub struct CustomDerivatives {
     /// The parameters with floats that they do not have, although nothing says that these are
     /// constants: scalars, then arrays. Empty if there are none.
     pub lost: Vec<bool>,
+}
+
+impl CustomDerivatives {
+    /// Whether it is no more than a forward derivative, as it is for shadows.
+    pub(crate) fn is_forward_alone(&self) -> bool {
+        *self == self.clone().forward_alone()
+    }
+
+    /// The forward derivative alone.
+    pub(crate) fn forward_alone(self) -> CustomDerivatives {
+        match self.forward {
+            None => CustomDerivatives::default(),
+            Some(_) => CustomDerivatives {
+                forward: self.forward,
+                activity: self.activity,
+                ..CustomDerivatives::default()
+            },
+        }
+    }
+}
+
+impl Function {
+    /// The rule that makes its shadows, with what that is with respect to: its forward derivative,
+    /// but for functions that write arrays, or whose arrays have tangents.
+    pub(crate) fn shadow_rule(&self) -> Option<(FuncId, &Activity)> {
+        let activity = &self.custom.activity;
+        let reads = |array: &Array| array.mode == Some(PassingMode::In);
+        let serves = self.array_params().all(reads) && !activity.arrays.contains(&true);
+        Some((self.custom.forward.filter(|_| serves)?, activity))
+    }
 }
 
 /// What the shader writer said of how code is differentiated. It changes no result.

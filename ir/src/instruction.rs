@@ -30,6 +30,10 @@ pub enum InstKind {
     /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second
     /// order).
     Shadow(Direction),
+    /// `float value, sx, sy → 1`: the value, whose shadows are sx and sy: the inverse of `Shadow`.
+    /// An operand for a shadow that nothing reads is 0. No derivative of a function has it, since
+    /// the pass that makes it comes after `differentiate`.
+    Attach,
     /// `float → 1`: the difference of the argument between neighbours in the quad, by
     /// [`Module::quad`]. All points of a quad reach it together.
     Difference(Direction),
@@ -313,7 +317,7 @@ macro_rules! instructions {
             #[inline]
             #[allow(unused_variables)]
             pub fn description(&self) -> Description {
-                use LaneSource::{Array, Edges, Function, Host, Never, Operands, Record};
+                use LaneSource::{Array, Edges, Function, Given, Host, Never, Operands, Record};
                 use Types::*;
                 match self {
                     $(InstKind::$kind $(($($held)*))? $({ $($named),+ })? => Description {
@@ -399,6 +403,7 @@ instructions! {
         NONE => Are(&[Resource]), Never, Pure;
     "ddx" = Shadow(Direction::X), [], " *", FLOAT => FLOAT, Never, Pure;
     "ddy" = Shadow(Direction::Y), [], " *", FLOAT => FLOAT, Never, Pure;
+    "attach" = Attach, [], " *", FLOATS3 => FLOAT, Given, Pure;
     "difference_x" = Difference(Direction::X), [], " *", FLOAT => FLOAT, Never, Pure;
     "difference_y" = Difference(Direction::Y), [], " *", FLOAT => FLOAT, Never, Pure;
     "detach" = Detach, [], " *", FLOAT => FLOAT, Operands, Pure;

@@ -27,6 +27,7 @@ mod observed;
 mod output_bits;
 mod quads;
 mod shader_gradients;
+mod shadow_rules;
 mod smoke;
 mod stdlib;
 mod suspension;

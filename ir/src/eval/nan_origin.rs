@@ -49,8 +49,11 @@ impl NanOrigins {
         args: &[EvalValue<F>],
         result: &mut EvalValue<F>,
     ) {
-        // Elements and fields keep the marks that they were stored with.
-        if matches!(inst.kind.effect(), Effect::ReadsArray | Effect::UsesTape) {
+        // Elements and fields keep the marks that they were stored with; what an `Attach` joins has
+        // marks of its own.
+        if matches!(inst.kind.effect(), Effect::ReadsArray | Effect::UsesTape)
+            || inst.kind == InstKind::Attach
+        {
             return;
         }
         let values = || args.iter().map(|value| value.float);

@@ -46,6 +46,8 @@ pub enum LaneSource {
     Host,
     /// The operands.
     Operands,
+    /// Values of operands, for floats.
+    Given,
     /// The elements of an array.
     Array(ArrayId),
     /// The fields of a record.

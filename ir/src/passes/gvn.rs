@@ -86,6 +86,10 @@ impl Key {
                 words[0] = inst.args[0].0;
                 5 << 8 | direction as u32
             }
+            InstKind::Attach => {
+                words[..3].copy_from_slice(&[inst.args[0].0, inst.args[1].0, inst.args[2].0]);
+                6 << 8
+            }
             _ => return None,
         };
         Some(Key { tag, words })

@@ -2,8 +2,9 @@
 //!
 //! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the
 //! lanes of its node; each call names the variant made for it; a `Shadow` of a value without that
-//! lane is the constant 0; what slopes along something without the demanded lanes is replaced by
-//! what has them of its own. Demand found a reader for each lane. If source and target of a value
+//! lane is the constant 0, and so is the operand of an `Attach` for a missing lane; what slopes
+//! along something without the demanded lanes, and an `Attach` without lanes, is replaced by the
+//! value that it has. Demand found a reader for each lane. If source and target of a value
 //! differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
 
 use super::pass_times::{PassClock, PassPhase};
@@ -14,11 +15,12 @@ use super::summary::ShadowSummaries;
 use super::{Derivatives, PassOptions, quad};
 use crate::calls::CallGraph;
 use crate::module::*;
-use crate::types::{Lanes, Scalar};
+use crate::types::{Direction, Lanes, Scalar};
 use adumbra_ops::Op;
+use rustc_hash::FxHashSet;
 
 /// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns
-/// how many `Shadow`s became 0, and values have no slope.
+/// how many `Shadow`s and operands became 0, and values have no slope.
 pub(super) fn lanes(
     module: &mut Module,
     options: &PassOptions,
@@ -68,7 +70,7 @@ pub(super) fn plan<'m>(
 }
 
 /// Whether any shadow is read, by the host or by the module.
-fn needs_shadows(module: &Module, options: &PassOptions) -> bool {
+pub(super) fn needs_shadows(module: &Module, options: &PassOptions) -> bool {
     let mut results = module.entry().results.iter();
     options.output_shadows && results.any(|r| r.ty == Scalar::F32) || reads_shadows(module)
 }
@@ -85,7 +87,7 @@ pub(super) fn reads_shadows(module: &Module) -> bool {
 }
 
 /// Assigns the lanes of a plan. `number` says whether functions get the numbers of their variants.
-/// Returns how many `Shadow`s became 0.
+/// Returns how many `Shadow`s and operands became 0.
 fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
     // The first variant of each function keeps the function's order among those before it.
     let mut first = Vec::with_capacity(plan.variants.len());
@@ -136,7 +138,7 @@ pub(super) fn forget(module: &mut Module) {
 }
 
 /// Removes all lanes from a module whose shadows are never read, or whose globals have none.
-/// Returns how many `Shadow`s became 0.
+/// Returns how many `Shadow`s and operands became 0.
 fn clear(module: &mut Module) -> usize {
     records(module, Lanes::NONE);
     let functions = module.functions.iter_mut();
@@ -174,10 +176,17 @@ fn write(
 
     let mut zeroed = 0;
     let mut flat = Vec::new();
+    // Operands that become 0, and values that are.
+    let mut unread = Vec::new();
+    let mut zeros = FxHashSet::default();
     let mut order = Vec::with_capacity(function.regions.len());
     function.for_each_region(|region| order.push(region));
     for region in order {
-        for inst in &mut function.regions[region.index()].insts {
+        for (at, inst) in function.regions[region.index()]
+            .insts
+            .iter_mut()
+            .enumerate()
+        {
             match &mut inst.kind {
                 InstKind::Call(to, _) => *to = callee(*to),
                 InstKind::Shadow(direction) if !of(inst.args[0].0).has(*direction) => {
@@ -191,15 +200,54 @@ fn write(
                         flat.push((result, inst.args[0]));
                     }
                 }
+                InstKind::Const(0) => drop(zeros.insert(inst.results.first)),
+                InstKind::Attach => {
+                    let lanes = of(inst.results.first.0);
+                    if lanes.is_none() {
+                        flat.push((inst.results.first, inst.args[0]));
+                        continue;
+                    }
+                    for (direction, operand) in Direction::BOTH.into_iter().zip(1..) {
+                        if !lanes.has(direction) && !zeros.contains(&inst.args[operand]) {
+                            unread.push((region, at, operand));
+                        }
+                    }
+                }
                 _ => {}
             }
         }
+    }
+    zeroed += unread.len();
+    // From the last to the first, so that positions stay.
+    for operand in unread.into_iter().rev() {
+        make_zero(function, operand);
     }
     if !flat.is_empty() {
         zeroed += flat.len();
         replace(function, flat);
     }
     zeroed
+}
+
+/// Makes an operand of an instruction the constant 0.
+fn make_zero(function: &mut Function, (region, at, operand): (RegionId, usize, usize)) {
+    let insts = &mut function.regions[region.index()].insts;
+    let span = insts[at].span;
+    let first = ValueId(function.values.len() as u32);
+    function.values.push(Value {
+        ty: Scalar::F32,
+        lanes: Lanes::NONE,
+        span,
+        name: None,
+    });
+    insts[at].args[operand] = first;
+    let zero = Inst {
+        kind: InstKind::Const(0.0_f32.to_bits()),
+        args: Args::new(),
+        results: Results { first, count: 1 },
+        span,
+    };
+    insts.insert(at, zero);
 }
 
 /// Uses the second of each pair for the first, whose definition stays, without a use.

@@ -189,7 +189,18 @@ impl<F: Fn(FuncId) -> bool> SummaryAnalysis for OriginAnalysis<'_, F> {
             self.skipped[id.index()] = true;
             return Summary::of_all(function, INS.all());
         }
-        Flow::new(self.module, id, self.shadowless, summaries).summary(summaries)
+        let mut summary = Flow::new(self.module, id, self.shadowless, summaries).summary(summaries);
+        // A rule has shadows of its own, whatever those of the body are.
+        if let Some((_, activity)) = function.shadow_rule() {
+            let params = activity.params.iter().enumerate();
+            let params = params.filter(|param| *param.1);
+            let params = params.fold(0, |all, (i, _)| all | INS.of(i));
+            let results = summary.results.iter_mut().zip(&activity.results);
+            results
+                .filter(|r| *r.1)
+                .for_each(|(from, _)| *from = params);
+        }
+        summary
     }
 }
 

@@ -5,10 +5,12 @@
 //!
 //! 1. *Expansion*: `straighten` and `differentiate` write the bodies of derivatives of functions,
 //!    and `quad` replaces screen-space derivatives by differences between neighbouring points.
-//! 2. *Inlining* of straight-line functions; *cleanup* (`fold`, `gvn`, `dce`) of each function, and
+//! 2. *Rules*: `shadow_rules` has functions with custom forward derivatives make their shadows by
+//!    them, where those are demanded.
+//! 3. *Inlining* of straight-line functions; *cleanup* (`fold`, `gvn`, `dce`) of each function, and
 //!    again after *unrolling* of loops with a known number of iterations; *pruning* of functions
 //!    that are not called.
-//! 3. *Lanes*: `shadow_flow` and `summary` have the flow of shadows through functions and calls.
+//! 4. *Lanes*: `shadow_flow` and `summary` have the flow of shadows through functions and calls.
 //!    `specialise` finds the variants of each function and, with `lineage` and `demand`, the lanes
 //!    of their values. `lane_assignment` writes them into the IR. Where a `Shadow` became 0, its
 //!    uses may be constant now. So cleanup runs again and the lanes are found anew, without further
@@ -37,6 +39,7 @@ mod quad;
 mod replacement;
 mod report;
 mod shadow_flow;
+mod shadow_rules;
 mod source_sets;
 mod specialise;
 mod straighten;
@@ -66,6 +69,7 @@ pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};
 pub use quad::{AtDivergence, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
+pub use shadow_rules::MAX_RULES_WITHIN;
 pub use specialise::MAX_VARIANTS;
 pub use unroll::{
     LONG_OP_COST, MAX_FORCED, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN,

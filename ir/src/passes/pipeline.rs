@@ -8,7 +8,7 @@
 use super::pass_times::{PassClock, PassPhase};
 use super::{
     KeptRecord, MAX_INLINED, MAX_ROUNDS, MAX_UNROLLED_IN_ALL, PassObserver, PassOptions, dce,
-    differentiate, fold, gvn, inline, lane_assignment, quad, straighten, unroll,
+    differentiate, fold, gvn, inline, lane_assignment, quad, shadow_rules, straighten, unroll,
 };
 use crate::calls::{self, CallGraph};
 use crate::diagnostic::Diagnostic;
@@ -20,6 +20,8 @@ pub enum PassSlot {
     /// The module as lowering leaves it: later passes do not know all of it. Only these passes
     /// refuse modules.
     Expansion,
+    /// The module, whose functions all have bodies.
+    Rules,
     /// The module.
     Inlining,
     /// Each function, callees first; again where a later slot made work.
@@ -41,7 +43,7 @@ impl PassSlot {
     /// The phase whose time it takes, but for phases that its passes separate.
     const fn phase(self) -> PassPhase {
         match self {
-            PassSlot::Lanes => PassPhase::Demand,
+            PassSlot::Rules | PassSlot::Lanes => PassPhase::Demand,
             _ => PassPhase::Optimise,
         }
     }
@@ -124,6 +126,17 @@ pub const PIPELINE: &[Pass] = &[
             runner.refuse(refused.into_iter().flatten())
         },
         holds: |module, _| !lane_assignment::reads_shadows(module),
+    },
+    Pass {
+        name: "shadow_rules",
+        slot: PassSlot::Rules,
+        establishes: "no function has a rule; calls whose shadows are demanded have them by it",
+        applies: |module, _| !shadow_rules::is_done(module),
+        run: |module, runner| {
+            shadow_rules::shadow_rules(module, runner.options);
+            PassEffect::Done
+        },
+        holds: |module, _| shadow_rules::is_done(module),
     },
     Pass {
         name: "inline",
@@ -275,8 +288,17 @@ impl<'a, 'w> PassRunner<'a, 'w> {
     /// may, are removed.
     pub(super) fn prepare(&mut self, module: &mut Module) {
         lane_assignment::forget(module);
+        self.slot(PassSlot::Rules, module);
         self.slot(PassSlot::Inlining, module);
         self.optimise(module);
+    }
+
+    /// Inlines and cleans up as [`prepare`](PassRunner::prepare) does, and keeps functions that
+    /// nothing calls.
+    pub(super) fn clean_up_all(&mut self, module: &mut Module) {
+        self.slot(PassSlot::Inlining, module);
+        let calls = CallGraph::new(module);
+        self.functions(module, &calls.order);
     }
 
     /// Finds lanes, and folds the constants that they cause. Functions get variants once, and no

@@ -27,7 +27,8 @@ pub(super) struct ShadowFlow<'m> {
     pub(super) forward: FlowEdges,
     /// The same edges backwards.
     pub(super) backward: FlowEdges,
-    /// Sources of shadows: floats of globals, and results of calls whose callee reads globals.
+    /// Sources of shadows: floats of globals, values with given shadows, and results of calls whose
+    /// callee has sources.
     pub(super) sources: Vec<FlowNode>,
     /// Seeds of demand: the places where shadows are read.
     pub(super) seeds: Vec<DemandSeed>,
@@ -292,6 +293,9 @@ impl<'m> Build<'m> {
                 InstKind::Global(..)
                     if wiring.options.sources && self.is_float(inst.results.first) =>
                 {
+                    self.sources.push(inst.results.first.0);
+                }
+                InstKind::Attach if wiring.derivative.is_none() => {
                     self.sources.push(inst.results.first.0);
                 }
                 InstKind::Detach if wiring.derivative.is_some() => {}

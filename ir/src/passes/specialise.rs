@@ -156,10 +156,13 @@ impl Solver<'_, '_> {
             let signature = &summaries.signatures[callee.index()];
             let summary = &summaries.summaries[callee.index()];
             outs.clear();
-            outs.extend(
-                (signature.outs.iter())
-                    .map(|&slot| lanes[outer_out(flow.function, call, slot) as usize]),
-            );
+            let of = |slot| lanes[outer_out(flow.function, call, slot) as usize];
+            outs.extend((signature.outs.iter().enumerate()).map(|(out, &slot)| {
+                match summary.is_ruled(out) {
+                    true => Lanes::NONE,
+                    false => of(slot),
+                }
+            }));
             // Ins that share a bit all carry the lanes of any of them, so that the assumed flow is
             // covered.
             let can = |&slot: &FlowSlot| self.lineage[outer_in(flow.function, call, slot) as usize];

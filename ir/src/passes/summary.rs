@@ -9,9 +9,11 @@
 
 use super::dataflow::{InBits, SummaryAnalysis, summarise};
 use super::demand::demand;
-use super::shadow_flow::{FlowOptions, FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
+use super::shadow_flow::{
+    FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
+};
 use crate::calls::CallGraph;
-use crate::module::{FuncId, Module};
+use crate::module::{Activity, FuncId, Module};
 use crate::types::Lanes;
 
 /// Sets of ins, and globals, as bits.
@@ -27,6 +29,8 @@ pub(super) struct ShadowSummary {
     pub(super) flow: Vec<u64>,
     /// By in: the shadows demanded inside.
     pub(super) demanded: Vec<Lanes>,
+    /// By out: whether a rule makes its shadows, not the body; empty if none does.
+    ruled: Vec<bool>,
 }
 
 impl ShadowSummary {
@@ -34,6 +38,7 @@ impl ShadowSummary {
         ShadowSummary {
             flow: vec![0; signature.outs.len()],
             demanded: vec![Lanes::NONE; signature.ins.len()],
+            ruled: Vec::new(),
         }
     }
 
@@ -41,6 +46,7 @@ impl ShadowSummary {
         ShadowSummary {
             flow: vec![u64::MAX; signature.outs.len()],
             demanded: vec![Lanes::XY; signature.ins.len()],
+            ruled: Vec::new(),
         }
     }
 
@@ -65,7 +71,32 @@ impl ShadowSummary {
                 .map(|&slot| bits[inner_out(flow.function, slot) as usize])
                 .collect(),
             demanded: wants.collect(),
+            ruled: Vec::new(),
         }
+    }
+
+    /// The same, where a rule leads from these ins to these outs.
+    fn with_rule(mut self, signature: &FlowSignature, activity: &Activity) -> ShadowSummary {
+        let is_active = |slot: &FlowSlot, active: &[bool]| match *slot {
+            FlowSlot::Scalar(at) => active[at as usize],
+            FlowSlot::Array(_) => false,
+        };
+        let ins = signature.ins.iter().enumerate();
+        let ins = ins.filter(|(_, slot)| is_active(slot, &activity.params));
+        let ins = ins.fold(0, |all, (i, _)| all | INS.of(i));
+        let outs = signature.outs.iter();
+        self.ruled = outs
+            .map(|slot| is_active(slot, &activity.results))
+            .collect();
+        for (flow, _) in self.flow.iter_mut().zip(&self.ruled).filter(|out| *out.1) {
+            *flow = ins;
+        }
+        self
+    }
+
+    /// Whether a rule makes the shadows of an out.
+    pub(super) fn is_ruled(&self, out: usize) -> bool {
+        self.ruled.get(out).copied().unwrap_or(false)
     }
 }
 
@@ -134,9 +165,14 @@ impl SummaryAnalysis for ShadowAnalysis<'_, '_> {
             derivative: None,
         };
         let flow = ShadowFlow::new(self.module.function(id), &wiring);
+        let signature = &self.signatures[id.index()];
         let summary = match id != self.module.entry || self.recursive[id.index()] {
-            true => ShadowSummary::of(&flow, &self.signatures[id.index()]),
+            true => ShadowSummary::of(&flow, signature),
             false => self.least(id),
+        };
+        let summary = match self.module.function(id).shadow_rule() {
+            Some((_, activity)) => summary.with_rule(signature, activity),
+            None => summary,
         };
         self.flows[id.index()] = Some(flow);
         summary

@@ -184,7 +184,8 @@ impl Maker<'_> {
                 };
                 self.described(counted, 0);
             }
-            23 => self.buffer(),
+            23 if self.random.one_in(2) => self.buffer(),
+            23 => drop(self.described(InstKind::Attach, 3)),
             24 if self.random.one_in(3) => self.kept(),
             24 => self.op(),
             25 | 26 => self.branch(depth - 1),

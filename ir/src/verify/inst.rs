@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
         let is_float = ty == F32;
         match source {
             LaneSource::Never | LaneSource::Function(_) | LaneSource::Edges => None,
-            LaneSource::Host => is_float.then_some(Lanes::XY),
+            LaneSource::Host | LaneSource::Given => is_float.then_some(Lanes::XY),
             LaneSource::Operands => {
                 let lanes = inst.args.iter().map(|&arg| self.lanes(arg));
                 Some(lanes.fold(Lanes::NONE, |all, lanes| all | lanes))

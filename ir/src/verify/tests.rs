@@ -221,6 +221,8 @@ fn operands() {
         "%1: closure = const empty %2: f32 = const 1.0 %3: closure = closure_scale %1, %2, %2",
         "if %0 ^1 { yield } else ^2 { yield }",
         "%1: f32, %2: f32 = const 1.0",
+        "%1: f32 = const 1.0 %2: f32 = attach %1, %1",
+        "%1: f32 = const 1.0 %2: f32 = attach %1, %1, %0",
         "const 0x1",
     ];
     let arrays = "array &0: i32[4] array &1: f32[4] array &2: i32[5] %0: i32 = const 1";

@@ -199,8 +199,8 @@ fn waiting_lookups_keep_within_the_budget() {
     for (point, request) in requests.iter().enumerate() {
         host.request(point, *request);
     }
-    // The tiles of these lookups are several times the budget. Half of the lookups wait however soon
-    // tiles are read: 306 of them if each read ends before the next request.
+    // The tiles of these lookups are several times the budget. However soon they are read, half of
+    // the lookups wait: 306 of them if each read ends before the next request.
     let mut waiting = host.take_waiting();
     assert!(cache.is_saturated() && waiting.len() > 300);
     waiting.sort_by_key(WaitingLookup::tile_order);

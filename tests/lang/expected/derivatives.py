@@ -2,6 +2,8 @@
 
 import math
 
+from support import within
+
 
 def _slope(f, x):
     """The derivative of f at x, with an error of the sixth order."""
@@ -133,6 +135,66 @@ def rules():
         "of_partly": 4.0,
         "of_constant": 7.0,
     }
+
+
+def shadow_rules(x, y):
+    # Values with their shadows along x and y, by rules that are wrong on purpose.
+    x, y = (x, 1.0, 0.25), (y, 0.5, 1.0)
+
+    def scaled(k, a):
+        return tuple(k * part for part in a)
+
+    def plus(a, b):
+        return tuple(p + q for p, q in zip(a, b))
+
+    def times(a, b):
+        return (a[0] * b[0], *(a[0] * q + b[0] * p for p, q in zip(a[1:], b[1:])))
+
+    def square(a):
+        return (a[0] ** 2, *(4 * a[0] * d for d in a[1:]))
+
+    power = (1.0, 0.0, 0.0)
+    for _ in range(3):
+        power = square(times(power, x))
+    product = times(x, y)
+    root = math.sqrt(product[0])
+    third = (y[0] * x[0], *(3 * d for d in x[1:]))
+    depth = (y[0] * y[0], *(8 * d for d in y[1:]))
+    moved = plus(plus(x, y), plus(y, x))
+
+    def down(a, n):
+        if n == 0:
+            return (a[0], *(3 * d for d in a[1:]))
+        # What is passed on is the value, whose shadows are those of the point.
+        below = down(a, n - 1)
+        return (2 * below[0], *(below[1] + d for d in a[1:]))
+
+    return {
+        "once": square(x),
+        "nested": square(plus(square(x), y)),
+        "looped": power,
+        "searched": (root, *(6 * d * d / root for d in product[1:])),
+        "first": (x[0] + y[0], *(d - 3 * d for d in x[1:])),
+        "second": (x[0] * y[0], *y[1:]),
+        "third": third,
+        "after_both": square(third),
+        "at": (moved[0], *(2 * (p + q) for p, q in zip(x[1:], y[1:]))),
+        "depth": depth,
+        "of_array": plus(x, scaled(2.0, y)),
+        "recursive": down(x, 2),
+        "undemanded": (2 * y[0]) ** 2 + 3,
+        "second_order": 0.0,
+    }
+
+
+@within(1e-4)
+def implicit_root(x, y):
+    # Rays that meet the unit sphere.
+    length = math.sqrt(x * x + y * y + 9)
+    d = (x / length, y / length, 3 / length)
+    # |(0, 0, -2) + t d| = 1.
+    t = 2 * d[2] - math.sqrt(4 * d[2] ** 2 - 3)
+    return {"straight": 3 - math.sqrt(1 - x * x - y * y), "turned": (t * d[0], t * d[1], t * d[2] - 2)}
 
 
 def substitutes():

@@ -32,6 +32,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 self.work.moves.add(self.register_of(result), from);
                 self.flush_moves();
             }
+            InstKind::Attach => self.attach(at, args, result),
             InstKind::Difference(direction) => {
                 let from = self.register(args[0]);
                 self.release(args, at);
@@ -267,6 +268,26 @@ impl FunctionEmitter<'_, '_, '_> {
         } else {
             self.put_constant(result, 0);
         }
+    }
+
+    /// A value and its shadows move to where the result has them.
+    fn attach(&mut self, at: u32, args: &[ValueId], result: ValueId) {
+        let plain = |register: Register| RegisterOperand {
+            register,
+            lanes: Lanes::NONE,
+        };
+        let from: Vec<Register> = args.iter().map(|&a| self.register_of(a).register).collect();
+        self.release(args, at);
+        let to = self.define(result);
+        let lanes = self.lanes(result);
+        self.work.moves.add(plain(Register(to)), plain(from[0]));
+        for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
+            if lanes.has(direction) {
+                let from = plain(from[offset as usize]);
+                self.work.moves.add(plain(Register(to + offset)), from);
+            }
+        }
+        self.flush_moves();
     }
 
     /// The element at a constant index in range: a register like any other.

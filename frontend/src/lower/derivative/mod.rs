@@ -13,7 +13,9 @@ use super::function::{FunctionLowering, LeafValues};
 use super::ssa::LeafValue;
 use super::{ModuleLowering, Work};
 use crate::ast::ParamDirection;
-use crate::check::typed_tree::{DerivedFunction, FunctionId, TypedExpr, TypedFunction};
+use crate::check::typed_tree::{
+    CustomRules, DerivedFunction, FunctionId, TypedExpr, TypedFunction,
+};
 use crate::check::types::{TypeId, TypeTable};
 pub(super) use adapter::adapter;
 use adumbra_ir::module::{
@@ -68,8 +70,15 @@ impl ModuleLowering<'_, '_> {
     pub(super) fn custom(&mut self, id: FunctionId) -> CustomDerivatives {
         let program = self.program;
         let function = &program.functions[id.0 as usize];
-        let rules = function.custom;
-        if rules == Default::default() || !self.has_derivatives {
+        let rules = match self.has_derivatives {
+            true => function.custom,
+            // Shadows go by forward derivatives.
+            false => CustomRules {
+                forward: function.custom.forward,
+                ..CustomRules::default()
+            },
+        };
+        if rules == CustomRules::default() {
             return CustomDerivatives::default();
         }
         let mut adapter = |mode: DifferentiationMode, rule: Option<FunctionId>| {

@@ -89,6 +89,7 @@ impl<F: Number> Evaluation<'_, F> {
                 self.state.tally.reads += 1;
                 EvalValue::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
+            InstKind::Attach => EvalValue::float(args[0].float, [args[1].float, args[2].float]),
             InstKind::Detach => args[0],
             InstKind::Difference(direction) => {
                 let awaited = QuadPause::Difference(direction, args[0].float);

@@ -37,6 +37,13 @@ fn first_nan_is_the_origin() {
 }
 
 #[test]
+fn attached_shadows_keep_their_origins() {
+    let text = "%0: f32:xy = global a[0] @1..2 %1: f32 = sqrt %0 @3..4 %2: f32 = log %0 @5..6
+                %3: f32:xy = attach %0, %1, %2 @7..8 return %3";
+    assert_eq!(of_float(text), [None, Some(3), Some(5)]);
+}
+
+#[test]
 fn unread_nan_is_no_origin() {
     let text =
         "%0: f32:xy = global a[0] @1..2 %1: f32 = sqrt %0 @3..4 %2: f32:xy = global b[0] @5..6

@@ -16,6 +16,22 @@ fn values_and_shadows_of_a_product() {
 }
 
 #[test]
+fn attached_values_are_the_shadows() {
+    let text = "%0: f32:xy = global a[0] %1: f32 = const 3.0 %2: f32 = const -0.5
+                %3: f32:xy = attach %0, %1, %2";
+    let both = float_shader(&format!("{text} return %3"));
+    let slot = output(&both, ShadowMode::Annotated);
+    assert_eq!((slot.float, slot.shadows), (2.0, [3.0, -0.5]));
+    let text = text.replace("%3: f32:xy", "%3: f32:y");
+    let one = module(
+        &format!("fn main() -> (f32:y) ^0 {{ {text} return %3 }}"),
+        "output o: float",
+    );
+    let slot = output(&one, ShadowMode::Annotated);
+    assert_eq!((slot.float, slot.shadows), (2.0, [0.0, -0.5]));
+}
+
+#[test]
 fn only_assigned_lanes_are_computed() {
     let laid_out = float_shader(
         "%0: f32:x = global a[0] %1: f32 = global b[0] %2: f32:x = mul %0, %1

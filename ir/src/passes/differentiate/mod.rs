@@ -2,10 +2,10 @@
 //! [`Recipe`](crate::derivative::Recipe).
 //!
 //! Assumes a module that the verifier accepts, whose calls and loops are
-//! [straightened](super::straighten). Guarantees: no function has a recipe or a custom derivative,
-//! nothing is left of `Detach`, and functions that have no derivative, and are called by none, are
-//! as before. It runs before all other passes, so that shadows, inlining and engines see ordinary
-//! functions.
+//! [straightened](super::straighten). Guarantees: no function has a recipe, or a custom derivative
+//! but a forward one, which [makes shadows](super::shadow_rules) later; nothing is left of
+//! `Detach`, and functions that have no derivative, and are called by none, are as before. It runs
+//! before all other passes, so that shadows, inlining and engines see ordinary functions.
 //!
 //! - `field`: numbers that write IR, on which the partials of the op table run.
 //! - `substitute`: calls of functions with substitutes, in derived code.
@@ -59,7 +59,7 @@ pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
 use super::buffer_reads::BufferReads;
 use super::shadow_flow::DerivativeWiring;
 use crate::calls::CallGraph;
-use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
+use crate::derivative::{Activity, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
 use crate::instruction::Effect;
 use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
@@ -134,9 +134,9 @@ fn differentiate_by(
 pub(super) fn is_done(module: &Module) -> bool {
     let functions = &module.functions;
     let mut insts = (functions.iter().flat_map(|f| &f.regions)).flat_map(|region| &region.insts);
-    let has_custom = |f: &Function| f.recipe.is_some() || f.custom != CustomDerivatives::default();
+    let is_derived = |f: &Function| f.recipe.is_none() && f.custom.is_forward_alone();
     module.hints.0.is_empty()
-        && !functions.iter().any(has_custom)
+        && functions.iter().all(is_derived)
         && !insts.any(|inst| inst.kind == InstKind::Detach)
 }
 
@@ -145,7 +145,7 @@ fn finish(module: &mut Module) {
     module.hints = DerivativeHints::default();
     for function in &mut module.functions {
         function.recipe = None;
-        function.custom = CustomDerivatives::default();
+        function.custom = std::mem::take(&mut function.custom).forward_alone();
         let detaches = |inst: &Inst| inst.kind == InstKind::Detach;
         if function
             .regions

@@ -34,6 +34,34 @@ fn floats_of_globals_are_the_only_sources() {
 }
 
 #[test]
+fn given_shadows_are_sources_and_read_no_more_than_is_demanded() {
+    let text = "fn main() -> (f32, f32, f32) ^0 {
+           %0: f32 = global g[0]
+           %1: f32 = sin %0
+           %2: f32 = cos %0
+           %3: f32 = attach %1, %2, %0
+           %4: f32 = attach %2, %1, %0
+           %5: f32 = mul %3, %4
+           %6: f32 = ddy %3
+           %7: f32 = ddx %0
+           return %5, %6, %7
+         }";
+    let expected = "fn main() -> (f32, f32, f32) ^0 {
+           %0: f32:x = global g[0]
+           %1: f32 = sin %0
+           %2: f32 = cos %0
+           %3: f32 = const 0.0
+           %4: f32:y = attach %1, %3, %0
+           %5: f32 = mul %4, %2
+           %6: f32 = ddy %4
+           %7: f32 = ddx %0
+           return %5, %6, %7
+         }";
+    assert_text(&passed(text, &DUAL), expected);
+    assert!(!super::text(&passed(text, &OFF)).contains("attach"));
+}
+
+#[test]
 fn ops_with_zero_partial_pass_nothing() {
     let out = passed(
         "fn main(%0: f32) -> (f32, f32) ^0 {

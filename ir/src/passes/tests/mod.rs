@@ -16,6 +16,7 @@ mod origins;
 mod post;
 mod quad;
 mod random;
+mod shadow_rules;
 mod unread;
 mod unroll;
 mod variants;

@@ -219,6 +219,18 @@ fn each_pass_keeps_values_shadows_and_faults() {
     assert!(unrolled > MODULES as u32 / 10, "{unrolled}");
 }
 
+/// The module whose `Attach`es give their values alone, since with derivatives off there are none.
+fn without_given_shadows(mut module: Module) -> Module {
+    let regions = module.functions.iter_mut().flat_map(|f| &mut f.regions);
+    for inst in regions.flat_map(|r| &mut r.insts) {
+        if inst.kind == InstKind::Attach {
+            inst.kind = InstKind::Detach;
+            inst.args.truncate(1);
+        }
+    }
+    module
+}
+
 #[test]
 fn assigned_lanes_match_full_shadows() {
     let mut mix = Mix::default();
@@ -244,6 +256,7 @@ fn assigned_lanes_match_full_shadows() {
                 .flat_map(|r| &r.insts);
             mix.loops += usize::from(insts.any(|i| matches!(i.kind, InstKind::Loop(_))));
         }
+        let before = without_given_shadows(before);
         let off = verified(run(before.clone(), &OFF).0);
         compare(seed, &before, &off, ShadowMode::Annotated, false, false);
     }
