@@ -63,6 +63,8 @@ struct Fit;
 struct ShaderGradients;
 #[doc = include_str!("../docs/errors/W0805.md")]
 struct ErrorsW0805;
+#[doc = include_str!("../docs/errors/W0806.md")]
+struct ErrorsW0806;
 #[doc = include_str!("../docs/groups.md")]
 struct Groups;
 #[doc = include_str!("../docs/loaders.md")]

@@ -44,6 +44,15 @@ pub fn set_buffers(files: &[BufferFile], instance: &mut Instance) -> CliResult {
         let program = instance.program().clone();
         let known = program.buffers().find(|buffer| buffer.name == *name);
         let scalar = known.map_or(Scalar::F32, |buffer| buffer.scalar());
+        if known.is_none() {
+            let names: Vec<String> = (program.buffers())
+                .map(|buffer| format!("`{}`", buffer.name))
+                .collect();
+            return Err(CliError::usage(match names.as_slice() {
+                [] => format!("there is no buffer `{name}`: the shader reads none"),
+                names => format!("there is no buffer `{name}`, only {}", names.join(", ")),
+            }));
+        }
         let numbers = read(file, scalar)
             .map_err(|no| CliError::usage(format!("--buffer {name}: {}: {no}", file.display())))?;
         let set = instance.set_buffer(name, numbers);

@@ -238,3 +238,117 @@ fn sums_that_lack_something_are_reported() {
     let none = adumbra(["grad", "nosuch.adu"]);
     assert_eq!(none.code, 2);
 }
+
+const TABLE: &str = "
+    buffer<float> w;
+    buffer<float2> v;
+    buffer<int> n;
+    shader table(float gain = 2, out float o)
+    {
+        o = 0;
+        for (int i = 0; i < w.length(); i++) o += gain * sin(w[i] * (i + 1)) * v[n[i]].y;
+    }";
+
+/// A file of NumPy's format, version 1.
+fn npy(descr: &str, shape: &str, words: &[[u8; 4]]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let header = format!("{header:117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(words.concat());
+    bytes
+}
+
+#[test]
+fn gradients_by_buffers_are_sums() {
+    let folder = tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    let floats = [0.5_f32, -1.0, 0.25].map(f32::to_le_bytes);
+    let w = format!("w={}", file("w.f32", &floats.concat()));
+    let pairs = [1.0_f32, 2.0, 3.0, 4.0].map(f32::to_le_bytes);
+    let v = format!("v={}", file("v.npy", &npy("<f4", "(2, 2)", &pairs)));
+    let ints = [1_i32, 0, 1].map(i32::to_le_bytes);
+    let n = format!("n={}", file("n.npy", &npy("<i4", "(3,)", &ints)));
+    let given = ["--buffer", &w, "--buffer", &v, "--buffer", &n];
+    let args = [&["--wrt", "all,buffers", "--check"], &given[..]].concat();
+    let ran = grad(TABLE, &[&args[..], &["--json"]].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    let found = json_of(&ran);
+    let shape = |of: &Value| of.as_array().unwrap().len();
+    assert_eq!(shape(&found["gradient"]["w"]), 3);
+    assert_eq!(shape(&found["gradient"]["v"]), 2);
+    for (of, at) in [("w", json!([0, 1, 2])), ("v", json!([0, 1]))] {
+        for at in at.as_array().unwrap() {
+            let at = at.as_u64().unwrap() as usize;
+            let [found, difference] =
+                ["gradient", "differences"].map(|kind| found[kind][of][at].clone());
+            let numbers = |value: &Value| match value {
+                Value::Array(all) => all.clone(),
+                one => vec![one.clone()],
+            };
+            for (found, difference) in numbers(&found).iter().zip(numbers(&difference)) {
+                assert!(close(found, difference.as_f64().unwrap()), "{of} {at}");
+            }
+        }
+    }
+    let text = grad(TABLE, &args);
+    assert!(text.stdout.contains("\nw     ("), "{text:?}");
+    // `run` has them, too.
+    let value = [&["run", "-"], &given[..]].concat();
+    let value = adumbra_with_input(value, TABLE);
+    assert!(value.stdout.starts_with("o  "), "{value:?}");
+}
+
+#[test]
+fn buffers_that_are_not_there_are_reported() {
+    let folder = tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    let refused = |buffer: &str| {
+        let ran = grad(TABLE, &["--wrt", "w", "--buffer", buffer]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        ran.stderr
+    };
+    let said = refused("u=x.npy");
+    assert!(
+        said.contains("there is no buffer `u`, only `w`, `v`, `n`"),
+        "{said}"
+    );
+    assert!(refused("w=nosuch.npy").contains("nosuch.npy: "));
+    assert!(refused("w").contains("there is no `=`"));
+    let odd = file("odd.f32", b"12345");
+    assert!(refused(&format!("w={odd}")).contains("no whole numbers of four bytes"));
+    let three = file("three.f32", &[0; 12]);
+    let said = refused(&format!("v={three}"));
+    assert!(said.contains("3 are no whole elements"), "{said}");
+    let ints = file("ints.npy", &npy("<i4", "(1,)", &[[1, 0, 0, 0]]));
+    assert!(refused(&format!("w={ints}")).contains("not floats of 4 or 8 bytes"));
+    let broken = file("broken.npy", b"\x93NUMPY\x01\x00\xff\xff");
+    assert!(refused(&format!("w={broken}")).contains("broken.npy: "));
+    let ran = grad(TABLE, &["--wrt", "w"]);
+    let note = "note: the buffer `w` has no elements: give it by `--buffer w=FILE`";
+    assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:?}");
+    let ran = grad(
+        TABLE,
+        &["--wrt", "buffer:w", "--size", "4x4", "-o", "x.png"],
+    );
+    assert!(
+        ran.stderr
+            .contains("that by the buffer `w` is a sum over all"),
+        "{ran:?}"
+    );
+    let ran = grad(TABLE, &["--wrt", "texture:w"]);
+    assert!(
+        ran.stderr
+            .contains("none of `input:`, `global:` and `buffer:`"),
+        "{ran:?}"
+    );
+}
