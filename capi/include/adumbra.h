@@ -684,8 +684,8 @@ typedef struct AdumbraDifferentiated {
     /// The number of the derivative in that list.
     size_t derivative_index;
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
-    /// one for each element of an array and each member of a struct; 0 where points add it to a sum,
-    /// which `adumbra_sums_buffer` gives.
+    /// one for each element of an array and each member of a struct; 0 where points add it to a
+    /// sum, which `adumbra_sums_buffer` gives.
     size_t derivative_count;
 } AdumbraDifferentiated;
 
@@ -1487,8 +1487,8 @@ AdumbraStatus adumbra_sums_total(const struct AdumbraSums *sums,
                                  size_t *needed);
 
 /// The gradient by a buffer, summed over the points: a number for each number of the buffer. The
-/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number, also
-/// if the memory is too small.
+/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number,
+/// also if the memory is too small.
 AdumbraStatus adumbra_sums_buffer(const struct AdumbraSums *sums,
                                   const char *buffer,
                                   double *totals,

@@ -93,8 +93,8 @@ pub struct AdumbraDifferentiated {
     /// The number of the derivative in that list.
     pub derivative_index: usize,
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
-    /// one for each element of an array and each member of a struct; 0 where points add it to a sum,
-    /// which `adumbra_sums_buffer` gives.
+    /// one for each element of an array and each member of a struct; 0 where points add it to a
+    /// sum, which `adumbra_sums_buffer` gives.
     pub derivative_count: usize,
 }
 

@@ -223,8 +223,8 @@ pub unsafe extern "C" fn adumbra_sums_total(
 }
 
 /// The gradient by a buffer, summed over the points: a number for each number of the buffer. The
-/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number, also
-/// if the memory is too small.
+/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number,
+/// also if the memory is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sums_buffer(
     sums: *const AdumbraSums,

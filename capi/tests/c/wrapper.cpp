@@ -548,7 +548,7 @@ void buffers()
     Instance material(gradient);
     const std::vector<float> w = {0.5f, 2.0f};
     const std::int32_t order[] = {1};
-    material.set_buffer("w", w).set_buffer("order", order).set_buffer("table", std::array<Float2, 2>{});
+    material.set_buffer("w", w).set_buffer("order", order).set_buffer("table", std::array<Float2, 3>{});
     material.set_buffer<float>("table", {1.0f, 2.0f, 3.0f, 4.0f}).set_buffer("w", Span<const float>(w));
     HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "no buffer `tabel`; did you mean `table`?", [&] { material.set_buffer("tabel", w); }));
     HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`scalar` is 1, and a `buffer<float>`", [&] { material.set_buffer("w", order); }));
