@@ -87,8 +87,14 @@ impl BufferGradients {
     /// # Panics
     /// If they are of another program, or its buffers are longer or shorter.
     pub fn join(&mut self, other: &BufferGradients) {
-        assert!(self.known == other.known, "gradients by the same buffers");
+        assert!(self.is_like(other), "gradients by the same buffers");
         self.sums.join(&other.sums);
+    }
+
+    /// Whether others are by the same buffers, and these as long, so that they can be
+    /// [joined](BufferGradients::join).
+    pub fn is_like(&self, other: &BufferGradients) -> bool {
+        self.known == other.known
     }
 
     /// Whether there are none: the program has no gradient by a buffer.

@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 10
+#define ADUMBRA_API 11
 
 
 
@@ -338,6 +338,9 @@ enum AdumbraList
     ADUMBRA_LIST_CLOSURES = 4,
     /// Resources that closures are given, by the numbers that arguments have.
     ADUMBRA_LIST_RESOURCES = 5,
+    /// Buffers that the host sets for a material: each entry has the type of an element, and its
+    /// scalars.
+    ADUMBRA_LIST_BUFFERS = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -648,10 +651,16 @@ typedef struct AdumbraGradientRequest {
     const char *const *globals;
     /// The number of these names.
     size_t global_count;
-    /// 1 for all inputs that have floats. Without a name of an input or a global, it is by these.
+    /// 1 for all inputs that have floats. If nothing else says what it is by, it is by these.
     uint32_t all_inputs;
     /// 1 for all globals that have floats and are read.
     uint32_t all_globals;
+    /// Names of buffers that it is by.
+    const char *const *buffers;
+    /// The number of these names.
+    size_t buffer_count;
+    /// 1 for all buffers that have floats and are read.
+    uint32_t all_buffers;
 } AdumbraGradientRequest;
 
 /// A value that the gradient of a program is of or by, and the place of its derivative in that
@@ -660,21 +669,23 @@ typedef struct AdumbraDifferentiated {
     /// Bytes of this struct.
     uint32_t size;
     /// The `AdumbraList` that has the value: `ADUMBRA_LIST_OUTPUTS` if the gradient is of it,
-    /// `ADUMBRA_LIST_PARAMETERS` or `ADUMBRA_LIST_GLOBALS` if it is by it.
+    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS` or `ADUMBRA_LIST_BUFFERS` if it is by it.
     uint32_t list;
     /// Its number in that list.
     size_t index;
     /// Its name, which lives as long as the program.
     const char *name;
     /// The `AdumbraList` that has its derivative: `ADUMBRA_LIST_OUTPUTS` if the program computes
-    /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point.
+    /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point, `ADUMBRA_LIST_BUFFERS` for a
+    /// buffer, with the buffer itself if points add to a sum.
     uint32_t derivative_list;
     /// 1 if the gradient by it is 0 at every point, since no derivative leads from it to an output.
     uint32_t is_zero;
     /// The number of the derivative in that list.
     size_t derivative_index;
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
-    /// one for each element of an array and each member of a struct.
+    /// one for each element of an array and each member of a struct; 0 where points add it to a
+    /// sum, which `adumbra_sums_buffer` gives.
     size_t derivative_count;
 } AdumbraDifferentiated;
 
@@ -1117,7 +1128,8 @@ void adumbra_program_free(struct AdumbraProgram *program);
 ///
 /// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
 /// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
-/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is. The gradient
+/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
@@ -1131,8 +1143,8 @@ AdumbraStatus adumbra_program_gradient(const struct AdumbraProgram *program,
 /// `adumbra_program_gradient` did not make.
 AdumbraStatus adumbra_program_differentiated_count(const struct AdumbraProgram *gradient, size_t *count);
 
-/// One of the values that the gradient of a program is of and by: outputs first, then inputs, then
-/// globals, each in the order of their lists.
+/// One of the values that the gradient of a program is of and by: outputs first, then inputs,
+/// globals and buffers, each in the order of their lists.
 AdumbraStatus adumbra_program_differentiated(const struct AdumbraProgram *gradient,
                                              size_t index,
                                              struct AdumbraDifferentiated *value);
@@ -1154,6 +1166,14 @@ AdumbraStatus adumbra_instance_set(struct AdumbraInstance *instance,
                                    uint32_t scalar,
                                    const void *values,
                                    size_t count);
+
+/// Sets the numbers of a buffer, element by element, which are copied: `count` of them, of type
+/// `ADUMBRA_TYPE_FLOAT` for floats and vectors, or `ADUMBRA_TYPE_INT`. Until then it has none.
+AdumbraStatus adumbra_instance_set_buffer(struct AdumbraInstance *instance,
+                                          const char *name,
+                                          uint32_t scalar,
+                                          const void *values,
+                                          size_t count);
 
 /// Frees an instance. Evaluators that were made of it live on.
 void adumbra_instance_free(struct AdumbraInstance *instance);
@@ -1442,7 +1462,8 @@ AdumbraStatus adumbra_batch_evaluator_memory(const struct AdumbraBatchEvaluator 
 void adumbra_batch_evaluator_free(struct AdumbraBatchEvaluator *evaluator);
 
 /// Evaluates an instance at points `first` to `first + points` of a batch, and sums the outputs of
-/// these `count` names over them. `options` and `host` may be NULL.
+/// these `count` names over them, 0 for none, and the gradients by buffers that the program has.
+/// `options` and `host` may be NULL.
 AdumbraStatus adumbra_sums_new(const struct AdumbraInstance *instance,
                                const struct AdumbraSumsOptions *options,
                                const struct AdumbraBatchGlobals *globals,
@@ -1453,8 +1474,8 @@ AdumbraStatus adumbra_sums_new(const struct AdumbraInstance *instance,
                                const struct AdumbraHost *host,
                                struct AdumbraSums **sums);
 
-/// Adds the points of `other`, which stays as it is, to `sums`. Both are of the same outputs, and
-/// have no point in common.
+/// Adds the points of `other`, which stays as it is, to `sums`. Both are of the same outputs, have
+/// gradients by the same buffers, as long, and no point in common.
 AdumbraStatus adumbra_sums_join(struct AdumbraSums *sums, const struct AdumbraSums *other);
 
 /// The sum of each float of an output, in order. `needed`, unless it is NULL, is their number, also
@@ -1464,6 +1485,15 @@ AdumbraStatus adumbra_sums_total(const struct AdumbraSums *sums,
                                  double *totals,
                                  size_t capacity,
                                  size_t *needed);
+
+/// The gradient by a buffer, summed over the points: a number for each number of the buffer. The
+/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number,
+/// also if the memory is too small.
+AdumbraStatus adumbra_sums_buffer(const struct AdumbraSums *sums,
+                                  const char *buffer,
+                                  double *totals,
+                                  size_t capacity,
+                                  size_t *needed);
 
 /// Says how the points went. Points have their numbers among all that are summed.
 AdumbraStatus adumbra_sums_report(const struct AdumbraSums *sums, struct AdumbraSumsReport *report);

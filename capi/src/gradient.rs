@@ -16,6 +16,7 @@ use adumbra::gradient::{
     DerivativePlace, DifferentiatedValue, GradientRequest, Mode, ParameterKind,
 };
 use std::ffi::c_char;
+use std::mem::offset_of;
 use std::ptr::null;
 
 /// The mode of a gradient.
@@ -51,14 +52,23 @@ pub struct AdumbraGradientRequest {
     pub globals: *const *const c_char,
     /// The number of these names.
     pub global_count: usize,
-    /// 1 for all inputs that have floats. Without a name of an input or a global, it is by these.
+    /// 1 for all inputs that have floats. If nothing else says what it is by, it is by these.
     pub all_inputs: u32,
     /// 1 for all globals that have floats and are read.
     pub all_globals: u32,
+    /// Names of buffers that it is by.
+    pub buffers: *const *const c_char,
+    /// The number of these names.
+    pub buffer_count: usize,
+    /// 1 for all buffers that have floats and are read.
+    pub all_buffers: u32,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
-unsafe impl SizedStruct for AdumbraGradientRequest {}
+unsafe impl SizedStruct for AdumbraGradientRequest {
+    // The first versions had no buffers.
+    const FIRST: usize = offset_of!(AdumbraGradientRequest, buffers);
+}
 
 /// A value that the gradient of a program is of or by, and the place of its derivative in that
 /// program.
@@ -68,21 +78,23 @@ pub struct AdumbraDifferentiated {
     /// Bytes of this struct.
     pub size: u32,
     /// The `AdumbraList` that has the value: `ADUMBRA_LIST_OUTPUTS` if the gradient is of it,
-    /// `ADUMBRA_LIST_PARAMETERS` or `ADUMBRA_LIST_GLOBALS` if it is by it.
+    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS` or `ADUMBRA_LIST_BUFFERS` if it is by it.
     pub list: u32,
     /// Its number in that list.
     pub index: usize,
     /// Its name, which lives as long as the program.
     pub name: *const c_char,
     /// The `AdumbraList` that has its derivative: `ADUMBRA_LIST_OUTPUTS` if the program computes
-    /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point.
+    /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point, `ADUMBRA_LIST_BUFFERS` for a
+    /// buffer, with the buffer itself if points add to a sum.
     pub derivative_list: u32,
     /// 1 if the gradient by it is 0 at every point, since no derivative leads from it to an output.
     pub is_zero: u32,
     /// The number of the derivative in that list.
     pub derivative_index: usize,
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
-    /// one for each element of an array and each member of a struct.
+    /// one for each element of an array and each member of a struct; 0 where points add it to a
+    /// sum, which `adumbra_sums_buffer` gives.
     pub derivative_count: usize,
 }
 
@@ -108,11 +120,12 @@ unsafe fn read_names<'a>(
 /// The names are the caller's, by the contract of the crate.
 unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientRequest> {
     // SAFETY: the caller promises names that end with NUL.
-    let (of, inputs, globals) = unsafe {
+    let (of, inputs, globals, buffers) = unsafe {
         (
             read_names(arg!(request->of), request.of_count)?,
             read_names(arg!(request->inputs), request.input_count)?,
             read_names(arg!(request->globals), request.global_count)?,
+            read_names(arg!(request->buffers), request.buffer_count)?,
         )
     };
     let modes = [Mode::Backward, Mode::Forward];
@@ -126,9 +139,13 @@ unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientReque
     if flag(arg!(request->all_globals))? {
         asked = asked.by_globals();
     }
+    if flag(arg!(request->all_buffers))? {
+        asked = asked.by_buffers();
+    }
     asked = of.into_iter().fold(asked, GradientRequest::of);
     asked = inputs.into_iter().fold(asked, GradientRequest::by_input);
-    Ok(globals.into_iter().fold(asked, GradientRequest::by_global))
+    asked = globals.into_iter().fold(asked, GradientRequest::by_global);
+    Ok(buffers.into_iter().fold(asked, GradientRequest::by_buffer))
 }
 
 /// The number of the entry of that name.
@@ -145,6 +162,7 @@ impl AdumbraProgram {
             AdumbraList::Globals => {
                 position(program.globals().members().iter().map(|m| m.name()), name)
             }
+            AdumbraList::Buffers => position(program.buffers().map(|b| &*b.name), name),
             _ => position(program.inputs().iter().map(|i| &*i.name), name),
         }
     }
@@ -161,6 +179,7 @@ impl AdumbraProgram {
             let list = match by.kind {
                 ParameterKind::Input => AdumbraList::Parameters,
                 ParameterKind::Global => AdumbraList::Globals,
+                ParameterKind::Buffer => AdumbraList::Buffers,
             };
             (list, &by.value, by.is_zero)
         });
@@ -173,7 +192,8 @@ impl AdumbraProgram {
 ///
 /// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
 /// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
-/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is.
+/// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is. The gradient
+/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
@@ -230,8 +250,8 @@ pub unsafe extern "C" fn adumbra_program_differentiated_count(
     })
 }
 
-/// One of the values that the gradient of a program is of and by: outputs first, then inputs, then
-/// globals, each in the order of their lists.
+/// One of the values that the gradient of a program is of and by: outputs first, then inputs,
+/// globals and buffers, each in the order of their lists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_differentiated(
     gradient: *const AdumbraProgram,
@@ -256,6 +276,8 @@ pub unsafe extern "C" fn adumbra_program_differentiated(
                 let first = globals.first().map(|(name, _)| name);
                 (AdumbraList::Globals, first, globals.len())
             }
+            DerivativePlace::Buffer(name) => (AdumbraList::Buffers, Some(name), 1),
+            DerivativePlace::Sum => (AdumbraList::Buffers, Some(&value.name), 0),
         };
         let index = gradient.position(list, &value.name);
         to.write(AdumbraDifferentiated {

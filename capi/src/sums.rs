@@ -88,7 +88,8 @@ pub struct AdumbraSumsReport {
 unsafe impl SizedStruct for AdumbraSumsReport {}
 
 /// Evaluates an instance at points `first` to `first + points` of a batch, and sums the outputs of
-/// these `count` names over them. `options` and `host` may be NULL.
+/// these `count` names over them, 0 for none, and the gradients by buffers that the program has.
+/// `options` and `host` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sums_new(
     instance: *const AdumbraInstance,
@@ -173,8 +174,8 @@ pub unsafe extern "C" fn adumbra_sums_new(
     })
 }
 
-/// Adds the points of `other`, which stays as it is, to `sums`. Both are of the same outputs, and
-/// have no point in common.
+/// Adds the points of `other`, which stays as it is, to `sums`. Both are of the same outputs, have
+/// gradients by the same buffers, as long, and no point in common.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sums_join(
     sums: *mut AdumbraSums,
@@ -192,6 +193,7 @@ pub unsafe extern "C" fn adumbra_sums_join(
             JoinError::Planes(..) | JoinError::Outputs => {
                 arg!(other).error(AdumbraStatus::WrongType, "is of other outputs")
             }
+            JoinError::Buffers => arg!(other).unfit(AdumbraStatus::Size, error),
         })?;
         inside.report.join(added.report);
         Ok(())
@@ -217,6 +219,29 @@ pub unsafe extern "C" fn adumbra_sums_total(
         let all = lock_blocking(sums)?.sums.total(output);
         let all = all.map_err(|_| arg!(output).unknown(output, "output that is summed"))?;
         buffer.fill(all.iter().copied())
+    })
+}
+
+/// The gradient by a buffer, summed over the points: a number for each number of the buffer. The
+/// bits do not depend on the order of the points. `needed`, unless it is NULL, is their number,
+/// also if the memory is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_sums_buffer(
+    sums: *const AdumbraSums,
+    buffer: *const c_char,
+    totals: *mut f64,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (sums, buffer, memory) = unsafe {
+            let memory = out_buffer(arg!(totals), capacity, arg!(needed))?;
+            (borrow(arg!(sums))?, read_name(arg!(buffer))?, memory)
+        };
+        let all = lock_blocking(sums)?.sums.buffer(buffer);
+        let all = all.map_err(|_| arg!(buffer).unknown(buffer, "gradient by a buffer"))?;
+        memory.fill(all.iter().copied())
     })
 }
 

@@ -61,15 +61,19 @@ pub enum AdumbraList {
     Closures = 4,
     /// Resources that closures are given, by the numbers that arguments have.
     Resources = 5,
+    /// Buffers that the host sets for a material: each entry has the type of an element, and its
+    /// scalars.
+    Buffers = 6,
 }
 
-pub(crate) const LISTS: [AdumbraList; 6] = [
+pub(crate) const LISTS: [AdumbraList; 7] = [
     AdumbraList::Outputs,
     AdumbraList::Parameters,
     AdumbraList::Globals,
     AdumbraList::Textures,
     AdumbraList::Closures,
     AdumbraList::Resources,
+    AdumbraList::Buffers,
 ];
 
 impl AdumbraList {
@@ -82,6 +86,7 @@ impl AdumbraList {
             AdumbraList::Textures => "texture",
             AdumbraList::Closures => "closure",
             AdumbraList::Resources => "resource",
+            AdumbraList::Buffers => "buffer",
         }
     }
 }
@@ -161,7 +166,7 @@ pub(crate) fn c_string(text: &str) -> CString {
 /// All names and types of a program, as strings that C can read.
 #[derive(Debug)]
 pub(crate) struct ProgramInterface {
-    lists: [Vec<Variable>; 6],
+    lists: [Vec<Variable>; 7],
     /// The arguments of each closure.
     arguments: Vec<Vec<Variable>>,
     /// All types of the interface, and those within them.
@@ -192,20 +197,30 @@ impl Variable {
     }
 }
 
+impl Variable {
+    /// One with no scalars before it.
+    fn of_type(name: &str, ty: &Type) -> Variable {
+        Variable {
+            name: c_string(name),
+            ty: number_of(ty),
+            type_name: c_string(&ty.to_string()),
+            first: 0,
+            scalars: ty.scalar_count(),
+            is_read: true,
+        }
+    }
+}
+
 /// Variables whose scalars follow each other.
 fn with_offsets<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variable> {
     let mut first = 0;
     named
         .map(|(name, ty)| {
-            let scalars = ty.scalar_count();
-            first += scalars;
+            let before = first;
+            first += ty.scalar_count();
             Variable {
-                name: c_string(name),
-                ty: number_of(ty),
-                type_name: c_string(&ty.to_string()),
-                first: first - scalars,
-                scalars,
-                is_read: true,
+                first: before,
+                ..Variable::of_type(name, ty)
             }
         })
         .collect()
@@ -248,6 +263,8 @@ impl ProgramInterface {
         }
         let textures = program.textures().iter().map(|t| (t.name.as_str(), 0));
         let resources = program.resources().iter().map(|name| (name.as_str(), 1));
+        let buffers = program.buffers();
+        let buffers = buffers.map(|buffer| Variable::of_type(&buffer.name, &buffer.element));
         let closures = program.closures().iter().map(|shape| {
             let scalars = shape.params.iter().map(Type::scalar_count);
             (shape.name.as_str(), scalars.sum())
@@ -264,6 +281,7 @@ impl ProgramInterface {
                 names(textures, AdumbraType::Texture),
                 names(closures, AdumbraType::Closure),
                 names(resources, AdumbraType::Resource),
+                buffers.collect(),
             ],
             arguments: arguments.collect(),
             types,

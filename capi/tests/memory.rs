@@ -17,7 +17,8 @@ mod common;
 mod bounds;
 
 use adumbra_capi::{
-    AdumbraHost, AdumbraLeaf, AdumbraProgram, AdumbraSampleBatch, AdumbraSampleRequest,
+    AdumbraGradientRequest, AdumbraHost, AdumbraLeaf, AdumbraProgram, AdumbraSampleBatch,
+    AdumbraSampleRequest,
 };
 use bounds::{CountingAllocator, allocations, live_bytes};
 use common::{compile, evaluate, hit, hit_compiler, sized};
@@ -30,8 +31,22 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Makes a gradient and sums of it, and frees them in either order.
 fn use_gradient(program: *const AdumbraProgram, is_early: bool) {
-    let gradient = made!(adumbra_program_gradient(program, null() ; null_mut()));
+    let request = AdumbraGradientRequest {
+        all_inputs: 1,
+        all_buffers: 1,
+        ..sized()
+    };
+    let gradient = made!(adumbra_program_gradient(program, &raw const request ; null_mut()));
     let instance = made!(adumbra_instance_new(gradient));
+    for weights in [&[1.0_f32; 100][..], &[0.0; 3]] {
+        ok!(adumbra_instance_set_buffer(
+            instance,
+            c"w".as_ptr(),
+            3,
+            weights.as_ptr().cast(),
+            weights.len()
+        ));
+    }
     let globals = made!(adumbra_batch_globals_new(gradient));
     let outputs = [c"o".as_ptr(), c"d(x)".as_ptr()];
     let sums = |first| {
@@ -66,6 +81,15 @@ fn use_gradient(program: *const AdumbraProgram, is_early: bool) {
         null_mut()
     ));
     assert_eq!(total, 0.0);
+    let mut totals = [1.0; 3];
+    ok!(adumbra_sums_buffer(
+        whole,
+        c"w".as_ptr(),
+        totals.as_mut_ptr(),
+        3,
+        null_mut()
+    ));
+    assert_eq!(totals, [0.0; 3]);
     call!(adumbra_sums_free(whole));
     if !is_early {
         free_origins();
@@ -76,8 +100,9 @@ fn use_gradient(program: *const AdumbraProgram, is_early: bool) {
 /// the other way round.
 fn use_all(round: usize) {
     let compiler = hit_compiler();
-    let shader =
-        format!("shader s(float x = {round}.0, out float o) {{ o = x + 1 / (int)x * 0; }}");
+    let shader = format!(
+        "buffer<float> w; shader s(float x = {round}.0, out float o) {{ o = x + 1 / (int)x * 0 + w[0]; }}"
+    );
     let program = compile(compiler, &shader);
     let instance = made!(adumbra_instance_new(program));
     let globals = made!(adumbra_batch_globals_new(program));

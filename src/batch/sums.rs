@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 /// Points of a leaf.
 const LEAF: usize = 64;
@@ -80,6 +81,8 @@ pub enum JoinError {
     Planes(usize, usize),
     /// They are of other outputs.
     Outputs,
+    /// They have gradients by other buffers, or by longer or shorter ones.
+    Buffers,
     /// This point is in both.
     Twice(u64),
 }
@@ -94,6 +97,9 @@ impl fmt::Display for JoinError {
                 )
             }
             JoinError::Outputs => f.write_str("the sums are of other outputs"),
+            JoinError::Buffers => f.write_str(
+                "the sums have gradients by other buffers, or by longer or shorter ones",
+            ),
             JoinError::Twice(point) => write!(f, "point {point} is in both sums"),
         }
     }
@@ -150,8 +156,16 @@ impl PlaneSums {
     /// # Panics
     /// If there are fewer or more planes, their lengths differ, or a number is beyond `u64`.
     pub fn add(&mut self, first: u64, planes: &[&[f32]]) {
-        assert_eq!(planes.len(), self.planes, "a slice of each plane");
         let points = planes.first().map_or(0, |plane| plane.len());
+        self.add_points(first, points, planes);
+    }
+
+    /// Adds that many points; sums of no planes know their points, too.
+    ///
+    /// # Panics
+    /// As for [`add`](PlaneSums::add).
+    pub(super) fn add_points(&mut self, first: u64, points: usize, planes: &[&[f32]]) {
+        assert_eq!(planes.len(), self.planes, "a slice of each plane");
         assert!(
             planes.iter().all(|plane| plane.len() == points),
             "slices of one length"
@@ -177,7 +191,7 @@ impl PlaneSums {
             } else {
                 self.add_to_leaf(
                     leaf,
-                    within,
+                    within..within + count,
                     planes.iter().map(|plane| &plane[at..at + count]),
                 );
             }
@@ -206,7 +220,7 @@ impl PlaneSums {
     fn add_to_leaf<'v>(
         &mut self,
         leaf: u64,
-        within: usize,
+        within: Range<usize>,
         planes: impl Iterator<Item = &'v [f32]>,
     ) {
         let count = self.planes;
@@ -214,11 +228,10 @@ impl PlaneSums {
             there: 0,
             values: vec![[0.0; LEAF]; count],
         });
-        let mut there = 0;
         for (own, values) in partial.values.iter_mut().zip(planes) {
-            own[within..within + values.len()].copy_from_slice(values);
-            there = (u64::MAX >> (LEAF - values.len())) << within;
+            own[within.clone()].copy_from_slice(values);
         }
+        let there = (u64::MAX >> (LEAF - within.len())) << within.start;
         debug_assert_eq!(partial.there & there, 0, "each point is added once");
         partial.there |= there;
         if partial.there == u64::MAX
@@ -266,7 +279,7 @@ impl PlaneSums {
                 let values = partial.values.iter();
                 self.add_to_leaf(
                     leaf,
-                    within,
+                    within..within + count,
                     values.map(|values| &values[within..within + count]),
                 );
                 let run = (u64::MAX >> (LEAF - count)) << within;

@@ -246,7 +246,7 @@ impl OutputSums {
         let own = self.slots.iter().map(|&slot| [f32::from_bits(words[slot])]);
         let own: Vec<[f32; 1]> = own.collect();
         let planes: Vec<&[f32]> = own.iter().map(<[f32; 1]>::as_slice).collect();
-        self.sums.add(point, &planes);
+        self.sums.add_points(point, 1, &planes);
     }
 
     /// The sum of each float of an output, in order.
@@ -309,13 +309,18 @@ impl OutputSums {
         (plane < self.sums.planes()).then(|| (name.as_str(), plane - first))
     }
 
-    /// Adds the points of other sums of the same outputs.
+    /// Adds the points of other sums of the same outputs, whose gradients are by buffers as long.
     ///
     /// # Errors
-    /// If they are of others, or have a point of these.
+    /// If they are of others, or have a point of these: then these are as they were.
     pub fn join(&mut self, other: OutputSums) -> Result<(), super::JoinError> {
         if self.outputs != other.outputs {
             return Err(super::JoinError::Outputs);
+        }
+        if let (Some(own), Some(more)) = (&self.buffers, &other.buffers)
+            && !own.is_like(more)
+        {
+            return Err(super::JoinError::Buffers);
         }
         self.sums.join(other.sums)?;
         if let Some(more) = &other.buffers {
@@ -453,7 +458,7 @@ impl WholeBatch {
             }
             let slices: Vec<&[f32]> = plane.iter().map(Vec::as_slice).collect();
             let first = (points.start + block * BLOCK + within) as u64;
-            sums.add(self.first + first, &slices);
+            sums.add_points(self.first + first, count, &slices);
         };
         let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
         let all = self.on_threads(globals, &points, &host, empty, add)?;

@@ -338,7 +338,8 @@ class Sums {
     detail::Handle<AdumbraSums, adumbra_sums_free> handle_;
 
 public:
-    /// The sums of these outputs of an instance over points `first` to `first + points` of a batch.
+    /// The sums of these outputs of an instance over points `first` to `first + points` of a batch,
+    /// and of the gradients by buffers that its program has.
     Sums(const Instance &instance, const BatchGlobals &globals, std::size_t first, std::size_t points,
          const std::vector<std::string> &outputs, const SumsOptions &options = {}, Host *host = nullptr)
     {
@@ -361,7 +362,8 @@ public:
             return status;
         });
     }
-    /// Adds the points of other sums of the same outputs, which have none of these points.
+    /// Adds the points of other sums of the same outputs, which have none of these points, and
+    /// gradients by the same buffers, as long.
     Sums &join(const Sums &other)
     {
         detail::check(adumbra_sums_join(get(), other.get()));
@@ -372,6 +374,12 @@ public:
     {
         detail::Name name(output);
         return detail::list<double>([&](auto... to) { return adumbra_sums_total(get(), name, to...); });
+    }
+    /// The gradient by a buffer, summed over the points: a number for each number of the buffer.
+    std::vector<double> buffer(std::string_view buffer) const
+    {
+        detail::Name name(buffer);
+        return detail::list<double>([&](auto... to) { return adumbra_sums_buffer(get(), name, to...); });
     }
     /// How the points went.
     AdumbraSumsReport report() const

@@ -58,6 +58,7 @@ constexpr const char *kind_of(AdumbraList list) noexcept
     case ADUMBRA_LIST_GLOBALS: return "global";
     case ADUMBRA_LIST_TEXTURES: return "texture";
     case ADUMBRA_LIST_CLOSURES: return "closure";
+    case ADUMBRA_LIST_BUFFERS: return "buffer";
     default: return "resource";
     }
 }
@@ -99,6 +100,10 @@ struct GradientRequest {
     bool all_inputs = false;
     /// Whether it is by all globals that have floats and are read.
     bool all_globals = false;
+    /// Buffers that it is by.
+    std::vector<std::string> buffers{};
+    /// Whether it is by all buffers that have floats and are read.
+    bool all_buffers = false;
 };
 
 /// A value that the gradient of a program is of or by, and its derivative in that program. The
@@ -106,16 +111,17 @@ struct GradientRequest {
 struct Differentiated {
     /// The name of the value.
     std::string_view name;
-    /// The list that has it: outputs if the gradient is of it, else parameters or globals.
+    /// The list that has it: outputs if the gradient is of it, else parameters, globals or buffers.
     AdumbraList list;
     /// Whether the gradient by it is 0 at every point, since no derivative leads from it to an
     /// output.
     bool is_zero;
     /// The list that has its derivative: outputs if the program computes it, globals if the host
-    /// gives it for each point.
+    /// gives it for each point, buffers for a buffer.
     AdumbraList derivative_list;
     /// Its derivative: one entry of that list, or, where the host gives it, one for each element of
-    /// an array and each member of a struct.
+    /// an array and each member of a struct; none where points add it to a sum, which Sums::buffer
+    /// gives.
     std::vector<Variable> derivative;
 };
 
@@ -215,7 +221,7 @@ public:
     /// that says why there is none. Where the gradient ends goes to `warnings`.
     Program gradient(const GradientRequest &request = {}, Diagnostics *warnings = nullptr) const
     {
-        detail::Names of(request.of), inputs(request.inputs), globals(request.globals);
+        detail::Names of(request.of), inputs(request.inputs), globals(request.globals), buffers(request.buffers);
         AdumbraGradientRequest c = {};
         c.size = sizeof c;
         c.mode = request.mode;
@@ -227,6 +233,9 @@ public:
         c.global_count = globals.size();
         c.all_inputs = request.all_inputs;
         c.all_globals = request.all_globals;
+        c.buffers = buffers.data();
+        c.buffer_count = buffers.size();
+        c.all_buffers = request.all_buffers;
         AdumbraProgram *made = nullptr;
         detail::explained(warnings, [&](auto found) { return adumbra_program_gradient(get(), &c, &made, found); });
         return Program(made);
@@ -388,6 +397,25 @@ public:
     {
         static_assert(TypeOf<T>::scalars == 1);
         return set_words(path, TypeOf<T>::type, scalars.data(), scalars.size());
+    }
+    /// Sets the numbers of a buffer, element by element, which are copied: float, std::int32_t, or
+    /// vectors of floats, as Float2.
+    template <class T> Instance &set_buffer(std::string_view name, Span<const T> numbers)
+    {
+        static_assert(detail::is_plain<T>());
+        AdumbraStatus status =
+            adumbra_instance_set_buffer(get(), detail::Name(name), scalar<T>(), numbers.data(), numbers.size() * TypeOf<T>::scalars);
+        if (status == ADUMBRA_STATUS_UNKNOWN_NAME)
+            program_.unknown(ADUMBRA_LIST_BUFFERS, name);
+        detail::check(status);
+        return *this;
+    }
+    /// Sets the numbers of a buffer from a vector or an array of them.
+    template <class C, class = decltype(std::data(std::declval<const C &>()))>
+    Instance &set_buffer(std::string_view name, const C &values)
+    {
+        using T = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>;
+        return set_buffer<T>(name, Span<const T>(values));
     }
     /// Its program.
     const Program &program() const noexcept { return program_; }

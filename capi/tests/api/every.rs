@@ -232,6 +232,7 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_program_differentiated(h, n, h);
         adumbra_instance_new(h, h);
         adumbra_instance_set(h, t, n, a, c);
+        adumbra_instance_set_buffer(h, t, n, a, c);
         adumbra_evaluator_new(h, o, h);
         adumbra_evaluator_evaluate(h, a, b, o, o);
         adumbra_evaluator_evaluate_quad(h, h, b, o, o, o);
@@ -275,6 +276,7 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_sums_new(h, o, h, n, n, a, c, o, h);
         adumbra_sums_join(h, h);
         adumbra_sums_total(h, t, a, c, o);
+        adumbra_sums_buffer(h, t, a, c, o);
         adumbra_sums_report(h, h);
     }
 }

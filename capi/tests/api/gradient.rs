@@ -24,17 +24,17 @@ const SHADER: &str = "struct Wave { float k; float2 gain; };
 /// Points of the planes, of several blocks of the threads.
 const POINTS: usize = 20_000;
 
-fn rust_program(shader: &str) -> Arc<Program> {
+pub(crate) fn rust_program(shader: &str) -> Arc<Program> {
     let compiled = rust_compiler().compile(&Sources::new("s.adu", shader));
     compiled.expect("it compiles")
 }
 
-fn names(names: &[&CStr]) -> Vec<*const c_char> {
+pub(crate) fn names(names: &[&CStr]) -> Vec<*const c_char> {
     names.iter().map(|name| name.as_ptr()).collect()
 }
 
 /// The program of a gradient, or its diagnostics.
-fn gradient(
+pub(crate) fn gradient(
     program: *const AdumbraProgram,
     request: *const AdumbraGradientRequest,
 ) -> (AdumbraStatus, *mut AdumbraProgram, *mut AdumbraDiagnostics) {
@@ -62,9 +62,9 @@ fn variable(program: *const AdumbraProgram, list: u32, index: usize) -> AdumbraV
 
 /// What a gradient is of and by: list, name, list and names of the derivative, and whether it is
 /// zero.
-type Described = Vec<(u32, String, u32, Vec<String>, bool)>;
+pub(crate) type Described = Vec<(u32, String, u32, Vec<String>, bool)>;
 
-fn described(program: *const AdumbraProgram) -> Described {
+pub(crate) fn described(program: *const AdumbraProgram) -> Described {
     let mut count = usize::MAX;
     ok!(adumbra_program_differentiated_count(
         program,
@@ -100,13 +100,15 @@ fn described(program: *const AdumbraProgram) -> Described {
 }
 
 /// The same of the facade.
-fn rust_described(gradient: &Gradient) -> Described {
+pub(crate) fn rust_described(gradient: &Gradient) -> Described {
     let place = |place: &DerivativePlace| match place {
         DerivativePlace::Output(name) => (0, vec![name.clone()]),
         DerivativePlace::Globals(globals) => {
             let names = globals.iter().map(|(name, _)| name.clone());
             (2, names.collect())
         }
+        DerivativePlace::Buffer(name) => (6, vec![name.clone()]),
+        DerivativePlace::Sum => (6, Vec::new()),
     };
     let outputs = gradient.outputs().iter().map(|value| {
         let (list, names) = place(&value.place);
@@ -117,6 +119,7 @@ fn rust_described(gradient: &Gradient) -> Described {
         let own = match by.kind {
             ParameterKind::Input => 1,
             ParameterKind::Global => 2,
+            ParameterKind::Buffer => 6,
         };
         (own, by.value.name.clone(), list, names, by.is_zero)
     });

@@ -8,6 +8,8 @@ mod common;
 mod arguments;
 mod batch_textures;
 mod batches;
+mod buffer_sums;
+mod buffers;
 mod closures;
 #[cfg(target_arch = "x86_64")]
 mod every;

@@ -180,7 +180,7 @@ fn unknown_names_have_suggestions() {
     }
     let no_list = call!(adumbra_program_closest(
         program,
-        6,
+        7,
         c"x".as_ptr(),
         null_mut(),
         0,

@@ -2,7 +2,7 @@
 
 use crate::compilers::{Language, Library, build, project, scratch};
 use adumbra::batch::{BatchGlobals, WholeBatch};
-use adumbra::gradient::GradientRequest;
+use adumbra::gradient::{Gradient, GradientRequest};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, NoTextures, Options,
     SampleRequest, Sampled, Sources, Type, value::Part,
@@ -74,9 +74,9 @@ fn c_example_gives_bits_of_facade() {
     }
 }
 
-/// The parameters that the example of gradients finds, through the facade, as bits.
-fn fitted() -> Vec<u32> {
-    let text = std::fs::read_to_string(project("examples/capi/gradient.c"));
+/// The gradient of an example's shader with a global `x` and a global `y`, and its tables of these.
+fn fit(example: &str, request: &GradientRequest) -> (Gradient, [Vec<f32>; 2]) {
+    let text = std::fs::read_to_string(project("examples/capi").join(example));
     let text = text.expect("the example is there");
     let after = |name: &str| {
         let start = text.find(name).expect("its tables and its shader") + name.len();
@@ -90,7 +90,7 @@ fn fitted() -> Vec<u32> {
         });
         numbers.collect()
     };
-    let (x, y) = (table("X[POINTS]"), table("Y[POINTS]"));
+    let tables = [table("X[POINTS]"), table("Y[POINTS]")];
     let lines = after("SHADER[]").split("\n\n").next().expect("its lines");
     let lines = lines.replace("\\n", "\n");
     let shader: String = lines.split('"').skip(1).step_by(2).collect();
@@ -99,14 +99,25 @@ fn fitted() -> Vec<u32> {
     let layout = layout.and_then(|layout| layout.with("y", Type::FLOAT));
     let compiler = Compiler::new(layout.unwrap());
     let program = compiler.compile(&Sources::new("fit.adu", shader)).unwrap();
-    let gradient = program.gradient(&GradientRequest::new()).unwrap();
+    (program.gradient(request).unwrap(), tables)
+}
+
+/// The globals of such a gradient, of the mean of the error.
+fn fit_globals<'p>(gradient: &Gradient, [x, y]: &'p [Vec<f32>; 2]) -> BatchGlobals<'p> {
     let mut globals = BatchGlobals::new(gradient.program().globals());
-    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
-    globals.plane("y", Part::Value, 0, &y, 1).unwrap();
+    globals.plane("x", Part::Value, 0, x, 1).unwrap();
+    globals.plane("y", Part::Value, 0, y, 1).unwrap();
     let weight = 1.0 / x.len() as f32;
     globals
         .uniform_part("d(error)", Part::Value, weight)
         .unwrap();
+    globals
+}
+
+/// The parameters that the example of gradients finds, through the facade, as bits.
+fn fitted() -> Vec<u32> {
+    let (gradient, tables) = fit("gradient.c", &GradientRequest::new());
+    let globals = fit_globals(&gradient, &tables);
     let mut found = [2.0_f32, 1.0];
     for _ in 0..100 {
         let mut instance = Instance::new(gradient.program());
@@ -114,7 +125,7 @@ fn fitted() -> Vec<u32> {
         instance.set("gain", found[1]).unwrap();
         let batch = WholeBatch::new(&instance);
         let outputs = ["d(k)", "d(gain)"];
-        let sums = batch.sums(&globals, 0..x.len(), &outputs, || NoTextures);
+        let sums = batch.sums(&globals, 0..tables[0].len(), &outputs, || NoTextures);
         let (sums, _) = sums.unwrap();
         for (found, output) in found.iter_mut().zip(outputs) {
             *found -= sums.total(output).unwrap()[0] as f32;
@@ -128,6 +139,32 @@ fn fitted() -> Vec<u32> {
 fn gradient_example_fits_to_bits_of_facade() {
     for said in printed("gradient") {
         assert_eq!(said, fitted());
+    }
+}
+
+/// The weights that the example of buffers finds, through the facade, as bits.
+fn fitted_weights() -> Vec<u32> {
+    let (gradient, tables) = fit("buffer.c", &GradientRequest::new().by_buffers());
+    let globals = fit_globals(&gradient, &tables);
+    let mut weights = vec![0.0_f32; 2];
+    for _ in 0..4 {
+        let mut instance = Instance::new(gradient.program());
+        instance.set_buffer("w", weights.clone()).unwrap();
+        let batch = WholeBatch::new(&instance);
+        let sums = batch.sums(&globals, 0..tables[0].len(), &[], || NoTextures);
+        let slopes = sums.unwrap().0.buffer("w").unwrap();
+        for (weight, slope) in weights.iter_mut().zip(slopes) {
+            *weight -= 0.4 * slope as f32;
+        }
+    }
+    assert!((weights[0] - 0.75).abs() < 0.01 && (weights[1] - 2.0).abs() < 0.01);
+    weights.into_iter().map(f32::to_bits).collect()
+}
+
+#[test]
+fn buffer_example_fits_to_bits_of_facade() {
+    for said in printed("buffer") {
+        assert_eq!(said, fitted_weights());
     }
 }
 
@@ -359,7 +396,12 @@ fn cpp_example_draws_image_of_facade() {
 
 #[test]
 fn examples_are_short() {
-    for (file, lines) in [("renderer.cpp", 200), ("point.c", 70), ("gradient.c", 75)] {
+    for (file, lines) in [
+        ("renderer.cpp", 200),
+        ("point.c", 70),
+        ("gradient.c", 75),
+        ("buffer.c", 80),
+    ] {
         let text =
             std::fs::read_to_string(project("examples/capi").join(file)).expect("it is there");
         assert!(text.lines().count() <= lines, "{file}");

@@ -524,6 +524,47 @@ void gradients_and_sums()
                            }).what()) == "no texture");
 }
 
+void buffers()
+{
+    Program line = Compiler(Layout().add("x", ADUMBRA_TYPE_FLOAT)).compile("line.adu", R"(
+        buffer<float> w; buffer<float2> table; buffer<int> order;
+        shader line(out float y) { y = w[order[0]] * global_value<x> + w[0] + table[1].y; })");
+    HOLDS(line.count(ADUMBRA_LIST_BUFFERS) == 3 && line.find(ADUMBRA_LIST_BUFFERS, "table").type_name == "float2");
+    GradientRequest request;
+    request.buffers = {"w"};
+    Program by_w = line.gradient(request);
+    std::vector<Differentiated> named = by_w.differentiated();
+    HOLDS(named.size() == 2 && named[1].name == "w" && named[1].list == ADUMBRA_LIST_BUFFERS);
+    HOLDS(named[1].derivative_list == ADUMBRA_LIST_BUFFERS && named[1].derivative.empty() && !named[1].is_zero);
+    request.mode = ADUMBRA_GRADIENT_MODE_FORWARD;
+    HOLDS(line.gradient(request).differentiated()[1].derivative[0].name == "d(w)");
+    request.buffers = {"v"};
+    HOLDS(thrown<RefusedError>([&] { line.gradient(request); }).diagnostics()[0].message == "there is no buffer `v`");
+
+    GradientRequest all;
+    all.all_buffers = true;
+    Program gradient = line.gradient(all);
+    HOLDS(gradient.differentiated().size() == 3);
+    Instance material(gradient);
+    const std::vector<float> w = {0.5f, 2.0f};
+    const std::int32_t order[] = {1};
+    material.set_buffer("w", w).set_buffer("order", order).set_buffer("table", std::array<Float2, 3>{});
+    material.set_buffer<float>("table", {1.0f, 2.0f, 3.0f, 4.0f}).set_buffer("w", Span<const float>(w));
+    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "no buffer `tabel`; did you mean `table`?", [&] { material.set_buffer("tabel", w); }));
+    HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`scalar` is 1, and a `buffer<float>`", [&] { material.set_buffer("w", order); }));
+    HOLDS(fails(ADUMBRA_STATUS_SIZE, "`count` is 1,", [&] { material.set_buffer<float>("table", {1.0f}); }));
+
+    const std::vector<float> x = {1, 2, 3, 4};
+    BatchGlobals globals(gradient);
+    globals.plane("x", ADUMBRA_PART_VALUE, 0, x).uniform("d(y)", ADUMBRA_PART_VALUE, 0.5f);
+    Sums sums(material, globals, 0, 3, {});
+    sums.join(Sums(material, globals, 3, 1, {}));
+    HOLDS(sums.buffer("w") == std::vector<double>{2.0, 5.0} && sums.buffer("table") == std::vector<double>{0, 0, 0, 2});
+    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "no gradient by a buffer of that name", [&] { sums.buffer("order"); }));
+    material.set_buffer<float>("w", {1.0f});
+    HOLDS(fails(ADUMBRA_STATUS_SIZE, "longer or shorter", [&] { sums.join(Sums(material, globals, 0, 1, {})); }));
+}
+
 } // namespace
 
 int main()
@@ -536,4 +577,5 @@ int main()
     bytecode_and_quads();
     sources_and_closures();
     gradients_and_sums();
+    buffers();
 }
