@@ -36,9 +36,10 @@ impl BufferReads {
                     .chain(rules.into_iter().flatten())
                     .chain(primal);
                 for other in others {
-                    for at in 0..count {
-                        changed |= reads[other.index()][at] && !reads[id][at];
-                        reads[id][at] |= reads[other.index()][at];
+                    let others = reads[other.index()].clone();
+                    for (own, other) in reads[id].iter_mut().zip(others) {
+                        changed |= other && !*own;
+                        *own |= other;
                     }
                 }
             }
