@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example fit_network`
 
-use adumbra::batch::{BatchGlobals, BatchSetup, Part, Tier, WholeBatch};
+use adumbra::batch::{BatchGlobals, BatchSetup, Part, WholeBatch};
 use adumbra::gradient::{Gradient, GradientRequest};
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
 use std::error::Error;
@@ -116,8 +116,7 @@ impl Fit {
         let (sums, _) = batch.sums(globals, 0..POINTS, &["error"], || NoTextures)?;
         self.error = sums.total("error")?[0] / (3 * POINTS) as f64;
         self.step += 1;
-        let slopes = sums.buffer("w")?;
-        for (at, slope) in slopes.into_iter().enumerate() {
+        for (at, slope) in sums.buffer("w")?.into_iter().enumerate() {
             self.means[at] += 0.1 * (slope - self.means[at]);
             self.squares[at] += 0.001 * (slope * slope - self.squares[at]);
             let mean = self.means[at] / (1.0 - 0.9_f64.powi(self.step as i32));
@@ -180,13 +179,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let planes = planes();
     let globals = globals(gradient.program(), &planes)?;
     let mut fit = Fit::new();
-    let setup = BatchSetup {
-        tier: Tier::Interpreter,
-        ..BatchSetup::default()
-    };
     let begin = std::time::Instant::now();
     for step in 1..=STEPS {
-        fit.step(&gradient, &globals, &setup, 1)?;
+        fit.step(&gradient, &globals, &BatchSetup::default(), 0)?;
         if step % 20 == 0 {
             println!("step {step}: {:.2} dB", fit.psnr());
         }

@@ -1,6 +1,4 @@
-//! Buffers of the host, and the sums of gradients by them.
-
-pub use adumbra_ir::buffer::{BufferNumbers, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
+//! The sums of gradients by buffers of the host.
 
 use crate::access::{AccessError, find_buffer};
 use crate::program::Program;

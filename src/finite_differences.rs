@@ -99,8 +99,8 @@ pub enum ParameterScalar {
     Buffer(usize, usize),
 }
 
-/// Moves one number of inputs, globals or buffers to either side, and evaluates in f64, for steps of
-/// several lengths. Gives the difference quotient of each scalar of the outputs in order, and
+/// Moves one number of inputs, globals or buffers to either side, and evaluates in f64, for steps
+/// of several lengths. Gives the difference quotient of each scalar of the outputs in order, and
 /// whether both sides took the path of the middle, as [`CentralDifference`] has them. `None` as for
 /// [`central_differences`].
 ///

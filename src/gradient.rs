@@ -8,6 +8,7 @@ mod parts;
 mod request;
 mod shader;
 
+pub use crate::buffer::BufferGradients;
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
 pub(crate) use shader::{ShaderDerivative, derive, layout_with_seeds};

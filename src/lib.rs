@@ -58,7 +58,7 @@ pub mod assembly;
 pub mod batch;
 #[cfg(doctest)]
 mod book;
-pub mod buffer;
+mod buffer;
 pub mod closure;
 mod compiler;
 pub mod derivatives;

@@ -1,6 +1,7 @@
 //! Compiled shaders, and instances with their inputs set: what threads share.
 
 pub use crate::interface::JsonInterface;
+pub use adumbra_ir::buffer::{BufferNumbers, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{Buffer, Input, Output, Texture};
 
@@ -15,7 +16,7 @@ use crate::stats::{MemoryStats, NativeStats, Phases, Stats, micros};
 use crate::tape_stats::TapeStats;
 use crate::tier::shared::TierState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
-use adumbra_ir::buffer::{BufferNumbers, BufferSet, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
+use adumbra_ir::buffer::BufferSet;
 use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, KeptRecord, PassOptions};
 use adumbra_ir::quad::Quad;
@@ -573,8 +574,8 @@ impl Instance {
     ///
     /// # Errors
     /// If there is no such buffer, its numbers are of the other type or no whole elements, or there
-    /// are more than [`MAX_BUFFER_NUMBERS`](crate::buffer::MAX_BUFFER_NUMBERS), or than
-    /// [`MAX_SUM_NUMBERS`](crate::buffer::MAX_SUM_NUMBERS) where gradients by it are summed.
+    /// are more than [`MAX_BUFFER_NUMBERS`](crate::program::MAX_BUFFER_NUMBERS), or than
+    /// [`MAX_SUM_NUMBERS`](crate::program::MAX_SUM_NUMBERS) where gradients by it are summed.
     pub fn set_buffer(
         &mut self,
         name: &str,

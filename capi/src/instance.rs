@@ -7,7 +7,7 @@ use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_wor
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use crate::variable::AdumbraType;
-use adumbra::buffer::{BufferNumbers, MAX_BUFFER_NUMBERS};
+use adumbra::program::{BufferNumbers, MAX_BUFFER_NUMBERS};
 use adumbra::{Instance, Scalar, access::AccessError, value::ValueView};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;

@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, CliResult};
 use crate::report;
-use adumbra::buffer::BufferNumbers;
+use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Scalar};
 use npyz::{NpyFile, TypeChar};
 use std::path::{Path, PathBuf};

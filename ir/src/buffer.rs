@@ -132,8 +132,8 @@ impl BufferSet {
     /// Sets the numbers of a buffer.
     ///
     /// # Panics
-    /// If they are of another type, no whole elements, or more than [`MAX_BUFFER_NUMBERS`]; if it is
-    /// a sum.
+    /// If they are of another type, no whole elements, or more than [`MAX_BUFFER_NUMBERS`]; if it
+    /// is a sum.
     pub fn set(&mut self, buffer: BufferId, numbers: BufferNumbers) {
         let bound = &mut self.bound[buffer.index()];
         assert_eq!(
@@ -230,7 +230,7 @@ impl BufferMemory {
         }
     }
 
-    /// The sums, for as long as nobody else adds.
+    /// The sums, locked.
     pub fn sums(&self) -> MutexGuard<'_, BufferSums> {
         // An addition is whole, or was refused.
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
@@ -379,35 +379,57 @@ struct ExactPartial<'v> {
     has_rest: bool,
 }
 
-/// The most numbers of a partial sum: so many multiples of the grid stay exact.
+/// Numbers that are summed side by side, so that they share instructions.
+const LANES: usize = 8;
+
+/// The most numbers of a partial sum: that many multiples of the grid stay exact.
 const MAX_PARTIAL: usize = 1 << 12;
 
 impl ExactPartial<'_> {
     /// The sum of some numbers; none if one is not finite.
     fn of(values: &[f32]) -> Option<ExactPartial<'_>> {
         assert!(values.len() <= MAX_PARTIAL, "a partial sum of few numbers");
-        let largest = values
-            .iter()
-            .fold(0, |most, value| most.max(value.to_bits() & 0x7fff_ffff));
-        let exponent = largest >> 23;
+        let (groups, rest) = values.as_chunks::<LANES>();
+        let mut largest = [0.0_f32; LANES];
+        let mut grow = |at: usize, value: f32| {
+            // A NaN is not greater; the sum finds it.
+            let value = value.abs();
+            largest[at] = if value > largest[at] {
+                value
+            } else {
+                largest[at]
+            };
+        };
+        for group in groups {
+            (0..LANES).for_each(|at| grow(at, group[at]));
+        }
+        (0..rest.len()).for_each(|at| grow(at, rest[at]));
+        let largest = largest.into_iter().fold(0.0, f32::max);
+        let exponent = largest.to_bits() >> 23;
         if exponent == 0xff {
             return None;
         }
         // All are below 2^(e−126), so 4,096 of them below 2^(e−114). On a grid of 2^(e−167) they
         // are integers of 53 bits. Rounding to it is adding 1.5·2^(e−115), and subtracting it.
         let round = 1.5 * f64::from_bits(u64::from(exponent + 1023 - 115) << 52);
-        let (mut sum, mut rest) = (0.0, 0_u64);
-        for &value in values {
+        // Sums on the grid are exact in any order.
+        let (mut sums, mut rests) = ([0.0; LANES], [0_u64; LANES]);
+        let mut add = |at: usize, value: f32| {
             let value = f64::from(value);
             let on_grid = (value + round) - round;
-            sum += on_grid;
-            rest |= (value - on_grid).to_bits() << 1;
+            sums[at] += on_grid;
+            rests[at] |= (value - on_grid).to_bits() << 1;
+        };
+        for group in groups {
+            (0..LANES).for_each(|at| add(at, group[at]));
         }
-        Some(ExactPartial {
+        (0..rest.len()).for_each(|at| add(at, rest[at]));
+        let sum: f64 = sums.into_iter().sum();
+        sum.is_finite().then(|| ExactPartial {
             values,
             sum,
             round,
-            has_rest: rest != 0,
+            has_rest: rests.into_iter().any(|rest| rest != 0),
         })
     }
 
@@ -461,11 +483,11 @@ mod tests {
     #[test]
     fn partial_sums_are_exact() {
         let set = buffers(2);
-        let mut state = 1_u32;
+        let mut random = fastrand::Rng::with_seed(1);
         for spread in [1, 8, 20, 60, 250] {
             let values: Vec<f32> = (0..MAX_PARTIAL)
                 .map(|_| {
-                    state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+                    let state = random.u32(..);
                     let exponent = 254 - (state >> 8) % spread;
                     f32::from_bits(state & 0x807f_ffff | exponent << 23)
                 })
@@ -493,7 +515,9 @@ mod tests {
     fn numbers_that_are_not_finite_are_kept_apart() {
         let set = buffers(4);
         let mut sums = BufferSums::new(&set);
-        assert!(!sums.add_all(&set, SUM, [1, 0], &[1.0, f32::INFINITY]));
+        for other in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!sums.add_all(&set, SUM, [1, 0], &[1.0, other]));
+        }
         assert!(sums.is_empty());
         assert!(sums.add(&set, SUM, 0, 0, 1.5));
         assert!(!sums.add(&set, SUM, 1, 0, f32::INFINITY));

@@ -135,6 +135,7 @@ fn power_of_two(exponent: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastrand::Rng;
 
     fn sum(numbers: &[f32]) -> ExactSum {
         let mut sum = ExactSum::default();
@@ -142,20 +143,11 @@ mod tests {
         sum
     }
 
-    /// Numbers of every exponent and both signs, from a generator of bits.
+    /// Numbers of every exponent and both signs.
     fn numbers(count: usize) -> Vec<f32> {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            f32::from_bits((state >> 16) as u32)
-        };
-        (0..)
-            .map(|_| next())
-            .filter(|x| x.is_finite())
-            .take(count)
-            .collect()
+        let mut random = Rng::with_seed(count as u64);
+        let numbers = std::iter::repeat_with(|| f32::from_bits(random.u32(..)));
+        numbers.filter(|x| x.is_finite()).take(count).collect()
     }
 
     #[test]

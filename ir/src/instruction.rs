@@ -55,8 +55,8 @@ pub enum InstKind {
     /// elements, those of one part at least, become zero. The result is the number of parts. It is
     /// 0, with a fault, for a negative one; more than the array's capacity stops the point.
     ArrayResize(ArrayId, u32),
-    /// `i32 index → 1`: a number of an element of a buffer; it has no shadows. An index out of range
-    /// is clamped; a buffer without elements has 0.
+    /// `i32 index → 1`: a number of an element of a buffer; it has no shadows. An index out of
+    /// range is clamped; a buffer without elements has 0.
     Buffer(BufferId, u32, IndexCheck),
     /// `→ i32`: the number of elements of a buffer.
     BufferLength(BufferId),

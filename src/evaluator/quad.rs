@@ -49,7 +49,7 @@ impl QuadMachine {
         engine: Engine,
     ) -> QuadMachine {
         let program = instance.program();
-        // No gradient by a buffer is taken of points in quads, so nobody reads its sums.
+        // No gradient by a buffer is taken of points in quads: its sums are not read.
         let memory = &Arc::new(BufferMemory::new(instance.buffers()));
         let lane = || match engine {
             Engine::Reference => {

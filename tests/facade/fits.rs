@@ -4,6 +4,11 @@
 #[expect(dead_code, reason = "the test does what `main` does")]
 mod fit_brdf;
 
+#[path = "../../examples/fit_network.rs"]
+#[expect(dead_code, reason = "the test does what `main` does, in fewer steps")]
+mod fit_network;
+
+use adumbra::batch::{BatchSetup, Tier};
 use adumbra::gradient::GradientRequest;
 use fit_brdf::{Fit, Measured, STEPS, program};
 
@@ -51,4 +56,49 @@ fn shader_of_the_page_is_that_of_the_example() {
     let page = include_str!("../../docs/fit.md");
     let shader = include_str!("../../examples/fit/sun.adu");
     assert!(page.contains(&format!("```adu file=sun.adu\n{shader}```")));
+}
+
+/// A network learns an image, and every step is the same to the bit on any number of threads, by
+/// any tier, and after an interruption.
+#[test]
+fn network_learns_an_image() {
+    let program = fit_network::program().expect("it compiles");
+    let gradient = program
+        .gradient(&GradientRequest::new().of("error").by_buffer("w"))
+        .unwrap();
+    let planes = fit_network::planes();
+    let globals = fit_network::globals(gradient.program(), &planes).unwrap();
+    let steps = |fit: &mut fit_network::Fit, count: u32, tier: Tier, threads: usize| {
+        let setup = BatchSetup {
+            tier,
+            ..BatchSetup::default()
+        };
+        for _ in 0..count {
+            fit.step(&gradient, &globals, &setup, threads).unwrap();
+        }
+    };
+    let mut whole = fit_network::Fit::new();
+    steps(&mut whole, 3, Tier::Interpreter, 2);
+    let tiers = [(Tier::Native, 1, 64), (Tier::Auto, 3, 512)];
+    for (tier, threads, width) in tiers.into_iter().filter(|(tier, ..)| tier.is_available()) {
+        let mut fit = fit_network::Fit::new();
+        let setup = BatchSetup {
+            tier,
+            width: Some(width),
+            ..BatchSetup::default()
+        };
+        for _ in 0..3 {
+            let mut resumed = fit.clone();
+            resumed.step(&gradient, &globals, &setup, threads).unwrap();
+            fit = resumed;
+        }
+        assert!(fit == whole, "{tier:?}, {threads} threads");
+    }
+    let begin = whole.psnr();
+    steps(&mut whole, 22, Tier::Auto, 2);
+    assert!(
+        whole.psnr() > begin + 5.0,
+        "{begin} dB, then {} dB",
+        whole.psnr()
+    );
 }

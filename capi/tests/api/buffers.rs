@@ -2,8 +2,8 @@
 
 use crate::common::{compile, evaluate, hit, hit_compiler, report, sized, text};
 use crate::gradient::{described, gradient, names, rust_described, rust_program};
-use adumbra::buffer::{MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
 use adumbra::gradient::GradientRequest;
+use adumbra::program::{MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
 use adumbra_capi::*;
 use std::ffi::{CStr, c_void};
 use std::mem::offset_of;

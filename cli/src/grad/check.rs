@@ -6,9 +6,9 @@ use crate::error::{CliError, CliResult};
 use crate::report;
 use crate::run::unfolded_instance;
 use adumbra::Globals;
-use adumbra::buffer::BufferNumbers;
 use adumbra::derivatives::{ParameterScalar, parameter_differences};
 use adumbra::gradient::{Parameter, ParameterKind};
+use adumbra::program::BufferNumbers;
 
 /// The most differences that are taken: points times numbers of parameters.
 pub const MAX_DIFFERENCES: usize = 1 << 16;

@@ -248,8 +248,8 @@ fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, us
     Ok(names.zip(0..).collect())
 }
 
-/// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too, `buffer:x` if it
-/// is by an input or a global of that name.
+/// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too, `buffer:x` if
+/// it is by an input or a global of that name.
 fn label(gradient: &Gradient, parameter: &Parameter) -> String {
     let name = &parameter.value.name;
     let is_before = |other: &Parameter| other.kind < parameter.kind && other.value.name == *name;

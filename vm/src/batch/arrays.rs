@@ -60,6 +60,9 @@ impl Chunk {
             if index.mask == 0 {
                 return (*index.at, *index.at);
             }
+            if let Some(alike) = self.index_alike(index) {
+                return (alike, alike);
+            }
             let (mut lowest, mut highest) = (u32::MAX, 0);
             for &run in &self.active.full.runs {
                 let points = self.points_of_run(run);
@@ -78,6 +81,39 @@ impl Chunk {
                 }
             }
             (lowest, highest)
+        }
+    }
+
+    /// The index of all active points, if it is one: so it is in most loops. Comparing is faster
+    /// than the search for the lowest and the highest, for which some levels lack instructions.
+    ///
+    /// # Safety
+    /// The operand is a plane of an instruction's.
+    unsafe fn index_alike(&self, index: OperandRef) -> Option<u32> {
+        // SAFETY: guaranteed by the caller; operands have all active points.
+        unsafe {
+            let first = match (self.active.full.runs.first(), self.active.partial.first()) {
+                (Some(run), _) => self.points_of_run(*run).start,
+                (None, Some(&vector)) => {
+                    let start = vector as usize / size_of::<u32>();
+                    points_of(start, self.active.partial_masks[0]).next()?
+                }
+                (None, None) => return None,
+            };
+            let first = *index.at.add(first);
+            let mut differing = 0;
+            for &run in &self.active.full.runs {
+                let points = self.points_of_run(run);
+                let words = std::slice::from_raw_parts(index.at.add(points.start), points.len());
+                differing |= words.iter().fold(0, |bits, word| bits | (word ^ first));
+            }
+            let partial = self.active.partial.iter().zip(&self.active.partial_masks);
+            for (&vector, &mask) in partial {
+                for point in points_of(vector as usize / size_of::<u32>(), mask) {
+                    differing |= *index.at.add(point) ^ first;
+                }
+            }
+            (differing == 0).then_some(first)
         }
     }
 

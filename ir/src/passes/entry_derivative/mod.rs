@@ -10,8 +10,8 @@
 //!   differentiated by, the gradient.
 //! - *Forward*: a global *d(v)* for each input and global, its tangent; and an output *d(v)* for
 //!   each output, its tangent.
-//! - *Both*: a buffer that it is differentiated by has a buffer *d(w)* beside it, to whose elements a point
-//!   adds its gradient, or that has its tangents.
+//! - *Both*: a buffer that it is differentiated by has a buffer *d(w)* beside it: the sum that
+//!   points add its gradient to, or its tangents.
 //!
 //! The derivative itself is written by `differentiate`, as any other. Functions need no marks.
 //! Globals that are differentiated by become parameters of all that reads them, by `parameters`.
@@ -143,10 +143,10 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
 /// but derivatives lead from it as they do from the buffer.
 fn with_globals_for_buffers(module: &mut Module, derivative: &EntryDerivative) -> EntryDerivative {
     let mut derivative = derivative.clone();
-    let mut stand_ins = vec![None; module.buffers.len()];
+    let mut globals_of = vec![None; module.buffers.len()];
     for &at in &derivative.buffers {
         let id = GlobalId(module.globals.len() as u32);
-        stand_ins[at] = Some(id);
+        globals_of[at] = Some(id);
         derivative.globals.push(id.index());
         let Buffer { name, element, .. } = &module.buffers[at];
         module.globals.push(Global {
@@ -157,7 +157,7 @@ fn with_globals_for_buffers(module: &mut Module, derivative: &EntryDerivative) -
     let regions = module.functions.iter_mut().flat_map(|f| &mut f.regions);
     for inst in regions.flat_map(|region| &mut region.insts) {
         if let InstKind::Buffer(buffer, number, _) = inst.kind
-            && let Some(global) = stand_ins[buffer.index()]
+            && let Some(global) = globals_of[buffer.index()]
         {
             inst.kind = InstKind::Global(global, number);
             inst.args.clear();
