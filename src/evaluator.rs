@@ -15,7 +15,7 @@ use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel,
 };
-use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
+use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{FloatEnvironment, Outcome, PointMachine};
 pub(crate) use parked::EvaluatorContext;
@@ -381,8 +381,6 @@ impl Evaluator {
             + machine
             + self.context.memory()
             + self.buffers.heap_bytes()
-            + ARC_OVERHEAD
-            + size_of::<BufferMemory>()
             + self.buffer_memory.memory()
     }
 

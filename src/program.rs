@@ -627,7 +627,7 @@ impl Instance {
     /// Bytes that it takes, its own included, beside its program and the numbers of buffers, which
     /// it shares with the host.
     pub fn memory(&self) -> usize {
-        size_of::<Instance>() + self.inputs.heap_bytes() + self.buffers.memory()
+        size_of::<Instance>() + self.inputs.heap_bytes() + self.buffers.heap_bytes()
     }
 
     /// The words of all inputs, in order.

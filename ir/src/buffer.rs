@@ -6,6 +6,7 @@
 //! among evaluators, which [`BufferSums::join`] puts together.
 
 use crate::exact_sum::ExactSum;
+use crate::memory::{ARC_OVERHEAD, HeapSize};
 use crate::module::{Buffer, BufferId};
 use crate::types::Scalar;
 use std::collections::HashMap;
@@ -195,9 +196,11 @@ impl BufferSet {
         let at = clamped(index, bound.len) as usize * bound.width + number as usize;
         bound.numbers.word(at).unwrap_or(0)
     }
+}
 
-    /// Bytes of the heap that it takes, but for numbers, which the host shares.
-    pub fn memory(&self) -> usize {
+impl HeapSize for BufferSet {
+    /// Without numbers, which the host shares.
+    fn heap_bytes(&self) -> usize {
         self.bound.capacity() * size_of::<BoundBuffer>()
     }
 }
@@ -236,9 +239,9 @@ impl BufferMemory {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the heap that it takes, but for numbers, which the host shares.
+    /// Bytes that it takes as an `Arc`, but for the numbers, which instances have.
     pub fn memory(&self) -> usize {
-        self.sums().memory()
+        ARC_OVERHEAD + size_of::<BufferMemory>() + self.sums().memory()
     }
 }
 

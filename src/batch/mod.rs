@@ -676,6 +676,7 @@ impl BatchEvaluator {
         let tier_up = tier_up.map_or(0, |tier_up| size_of::<TierUpState>() + tier_up.heap());
         size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
             + self.machine.memory()
+            + self.memory.memory()
             + self.context.memory()
             + tier_up
     }

@@ -3,6 +3,7 @@
 //! All errors are collected, up to [`MAX_DIAGNOSTICS`]; a unit whose shader has errors of its own
 //! is passed over in silence. Nothing recurses: a chain of units of any length is fine.
 
+mod buffers;
 mod resolve;
 mod textures;
 mod topological_order;
@@ -59,6 +60,7 @@ pub(super) fn plan(
     planner.set();
     let inputs = planner.expose_inputs();
     planner.connect();
+    planner.check_buffers();
     let textures = planner.bind_textures();
     let (outputs, results) = planner.expose_outputs();
     let order = planner.order(&results);

@@ -8,7 +8,9 @@ use adumbra::batch::{
 };
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{DerivativePlace, GradientRequest, ParameterKind};
+use adumbra::group::Group;
 use adumbra::host::FaultKind;
+use adumbra::program::{MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Program, Sources,
     Type,
@@ -424,4 +426,76 @@ fn derivatives_within_shaders_are_differentiated_by_buffers() {
     evaluator.evaluate(&globals(again.program(), &values), &mut NoTextures);
     assert_eq!(evaluator.get::<f32>("d2(a)"), Ok(6.0 * 0.5 * 3.0));
     assert_eq!(evaluator.take_gradients().of("w").unwrap(), [36.0, 6.0]);
+}
+
+/// Units of a group share the buffers that have one name, if the elements are of one type.
+#[test]
+fn units_share_buffers() {
+    let group = |second: &str| {
+        let first = "buffer<float> w; shader a(out float o) { o = w[0]; }";
+        let mut group = Group::new();
+        group.unit("first", &Sources::new("a.adu", first), None);
+        group.unit("second", &Sources::new("b.adu", second), None);
+        group.expose_output("o", ("first", "o"));
+        group.expose_output("p", ("second", "p"));
+        Compiler::new(GlobalsLayout::hit()).compile_group(&group)
+    };
+    let program = group("buffer<float> w; shader b(out float p) { p = 3 * w[1]; }").unwrap();
+    let gradient = program
+        .gradient(&GradientRequest::new().by_buffers())
+        .unwrap();
+    let mut instance = Instance::new(gradient.program());
+    instance.set_buffer("w", vec![2.0_f32, 5.0]).unwrap();
+    let mut evaluator = Evaluator::new(&instance);
+    let seeds = [("d(o)", 1.0), ("d(p)", 10.0)];
+    evaluator.evaluate(&globals(gradient.program(), &seeds), &mut NoTextures);
+    assert_eq!(evaluator.get::<f32>("p"), Ok(15.0));
+    assert_eq!(evaluator.take_gradients().of("w").unwrap(), [1.0, 30.0]);
+    let refused = group("buffer<int> w; shader b(out float p) { p = w[1]; }").unwrap_err();
+    assert_eq!(
+        refused.diagnostics[0].message,
+        "the buffer `w` of the group has elements of two types"
+    );
+}
+
+/// A million parameters have a gradient; more than can be summed are refused.
+#[test]
+fn buffers_have_limits() {
+    const MANY: usize = 1 << 20;
+    let source = "buffer<float> w; shader s(out float o) {
+        int i = (int)global_value<x>; o = w[i] * w[w.length() - 1 - i]; }";
+    let gradient = gradient(source, GradientRequest::new().by_buffer("w"));
+    let mut instance = Instance::new(gradient.program());
+    let weights: Arc<[f32]> = (0..MANY).map(|at| at as f32).collect();
+    instance.set_buffer("w", weights).unwrap();
+    let x: Vec<f32> = (0..1000).map(|at| (at * 1000) as f32).collect();
+    let mut planes = BatchGlobals::new(gradient.program().globals());
+    planes.plane("x", Part::Value, 0, &x, 1).unwrap();
+    planes.uniform_part("d(o)", Part::Value, 1.0_f32).unwrap();
+    let whole = WholeBatch::new(&instance).threads(2);
+    let (sums, _) = whole.sums(&planes, 0..1000, &[], || NoTextures).unwrap();
+    let found = sums.buffer("w").unwrap();
+    assert_eq!(found.len(), MANY);
+    let touched: Vec<usize> = (0..MANY).filter(|&at| found[at] != 0.0).collect();
+    assert_eq!(
+        touched.len(),
+        2 * 1000 - 1,
+        "w[0] has a product of 0 with it"
+    );
+    assert_eq!(found[5000], (MANY - 1 - 5000) as f64);
+    let error = instance.set_buffer("w", vec![0.0_f32; MAX_SUM_NUMBERS + 1]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        format!(
+            "`w` can have {MAX_SUM_NUMBERS} numbers, not {}",
+            MAX_SUM_NUMBERS + 1
+        )
+    );
+    let mut plain = Instance::new(&program(
+        "buffer<float> w; shader s(out float o) { o = w[0]; }",
+    ));
+    plain
+        .set_buffer("w", vec![0.0_f32; MAX_SUM_NUMBERS + 1])
+        .unwrap();
+    assert!(plain.buffer("w").unwrap().len() < MAX_BUFFER_NUMBERS);
 }

@@ -1,6 +1,7 @@
 //! Tests of programs from source to IR, evaluated by the reference evaluator.
 
 mod arrays;
+mod buffers;
 mod chains;
 mod declarations;
 mod derivative_messages;

@@ -154,7 +154,7 @@ fn what_cannot_be_is_refused() {
         (
             &["--globals", "picture", "--of", "luma", "--wrt", "texture:w"],
             2,
-            "neither `input:` nor `global:`",
+            "none of `input:`, `global:` and `buffer:`",
         ),
         (
             &["--globals", "picture", "--of", "luma", "--seed", "c=1,0,0"],
