@@ -627,7 +627,13 @@ impl Instance {
     /// Bytes that it takes, its own included, beside its program and the numbers of buffers, which
     /// it shares with the host.
     pub fn memory(&self) -> usize {
-        size_of::<Instance>() + self.inputs.heap_bytes() + self.buffers.heap_bytes()
+        let buffers = ARC_OVERHEAD + size_of::<BufferSet>() + (*self.buffers).heap_bytes();
+        size_of::<Instance>() + self.inputs_heap() + buffers
+    }
+
+    /// Bytes of the heap that the values of its inputs take.
+    pub(crate) fn inputs_heap(&self) -> usize {
+        self.inputs.heap_bytes()
     }
 
     /// The words of all inputs, in order.

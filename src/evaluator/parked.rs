@@ -153,9 +153,10 @@ impl EvaluatorContext {
     /// Bytes that it takes: a copy of the instance, parked points and spare memory.
     pub(crate) fn memory(&self) -> usize {
         let pool = self.pool();
-        let beside = size_of::<EvaluatorContext>() - size_of::<Instance>();
         let list = pool.spare.capacity() * size_of::<Box<Parked>>();
-        ARC_OVERHEAD + beside + self.instance.memory() + list + pool.bytes
+        // The memory of buffers is the instance's, which this one is a clone of.
+        let own = size_of::<EvaluatorContext>() + self.instance.inputs_heap();
+        ARC_OVERHEAD + own + list + pool.bytes
     }
 
     pub(super) fn parked_count(&self) -> u32 {
