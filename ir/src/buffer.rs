@@ -5,7 +5,7 @@
 //! points add to one element are the same whichever point came first, and however points are split
 //! among evaluators, which [`BufferSums::join`] puts together.
 
-use crate::exact_sum::ExactSum;
+use crate::exact_sum::{ExactPartial, ExactSum};
 use crate::memory::{ARC_OVERHEAD, HeapSize};
 use crate::module::{Buffer, BufferId};
 use crate::types::Scalar;
@@ -192,9 +192,8 @@ impl BufferSet {
     /// The bits of a number of an element, its index clamped; 0 of a buffer without elements.
     #[inline]
     pub fn word(&self, buffer: BufferId, index: u32, number: u32) -> u32 {
-        let bound = &self.bound[buffer.index()];
-        let at = clamped(index, bound.len) as usize * bound.width + number as usize;
-        bound.numbers.word(at).unwrap_or(0)
+        let at = self.position(buffer, index, number);
+        self.bound[buffer.index()].numbers.word(at).unwrap_or(0)
     }
 }
 
@@ -371,82 +370,6 @@ impl BufferSums {
     }
 }
 
-/// The exact sum of a few thousand numbers at most, most of which go into one `f64`.
-struct ExactPartial<'v> {
-    values: &'v [f32],
-    /// The sum of the multiples of the grid that are in the numbers.
-    sum: f64,
-    /// Added and subtracted, it rounds a number to a multiple of the grid.
-    round: f64,
-    /// Whether a number is no multiple of the grid.
-    has_rest: bool,
-}
-
-/// Numbers that are summed side by side, so that they share instructions.
-const LANES: usize = 8;
-
-/// The most numbers of a partial sum: that many multiples of the grid stay exact.
-const MAX_PARTIAL: usize = 1 << 12;
-
-impl ExactPartial<'_> {
-    /// The sum of some numbers; none if one is not finite.
-    fn of(values: &[f32]) -> Option<ExactPartial<'_>> {
-        assert!(values.len() <= MAX_PARTIAL, "a partial sum of few numbers");
-        let (groups, rest) = values.as_chunks::<LANES>();
-        let mut largest = [0.0_f32; LANES];
-        let mut grow = |at: usize, value: f32| {
-            // A NaN is not greater; the sum finds it.
-            let value = value.abs();
-            largest[at] = if value > largest[at] {
-                value
-            } else {
-                largest[at]
-            };
-        };
-        for group in groups {
-            (0..LANES).for_each(|at| grow(at, group[at]));
-        }
-        (0..rest.len()).for_each(|at| grow(at, rest[at]));
-        let largest = largest.into_iter().fold(0.0, f32::max);
-        let exponent = largest.to_bits() >> 23;
-        if exponent == 0xff {
-            return None;
-        }
-        // All are below 2^(e−126), so 4,096 of them below 2^(e−114). On a grid of 2^(e−167) they
-        // are integers of 53 bits. Rounding to it is adding 1.5·2^(e−115), and subtracting it.
-        let round = 1.5 * f64::from_bits(u64::from(exponent + 1023 - 115) << 52);
-        // Sums on the grid are exact in any order.
-        let (mut sums, mut rests) = ([0.0; LANES], [0_u64; LANES]);
-        let mut add = |at: usize, value: f32| {
-            let value = f64::from(value);
-            let on_grid = (value + round) - round;
-            sums[at] += on_grid;
-            rests[at] |= (value - on_grid).to_bits() << 1;
-        };
-        for group in groups {
-            (0..LANES).for_each(|at| add(at, group[at]));
-        }
-        (0..rest.len()).for_each(|at| add(at, rest[at]));
-        let sum: f64 = sums.into_iter().sum();
-        sum.is_finite().then(|| ExactPartial {
-            values,
-            sum,
-            round,
-            has_rest: rests.into_iter().any(|rest| rest != 0),
-        })
-    }
-
-    fn add_to(&self, to: &mut ExactSum) {
-        to.add_partial(self.sum);
-        if self.has_rest {
-            for &value in self.values {
-                let value = f64::from(value);
-                to.add_partial(value - ((value + self.round) - self.round));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,38 +403,6 @@ mod tests {
         let mut sums = BufferSums::new(&empty);
         assert!(sums.add(&empty, SUM, 3, 1, f32::NAN));
         assert!(sums.is_empty() && sums.of(SUM).len() == 0);
-    }
-
-    /// Many numbers at once, of near and of far exponents, are added as one by one.
-    #[test]
-    fn partial_sums_are_exact() {
-        let set = buffers(2);
-        let mut random = fastrand::Rng::with_seed(1);
-        for spread in [1, 8, 20, 60, 250] {
-            let values: Vec<f32> = (0..MAX_PARTIAL)
-                .map(|_| {
-                    let state = random.u32(..);
-                    let exponent = 254 - (state >> 8) % spread;
-                    f32::from_bits(state & 0x807f_ffff | exponent << 23)
-                })
-                .collect();
-            let (mut all, mut single) = (BufferSums::new(&set), BufferSums::new(&set));
-            assert!(all.add_all(&set, SUM, [0, 1], &values));
-            for &value in &values {
-                assert!(single.add(&set, SUM, 0, 1, value));
-            }
-            assert_eq!(all.sums, single.sums, "{spread}");
-            // Subnormal numbers are on the lowest grid.
-            let tiny: Vec<f32> = values
-                .iter()
-                .map(|x| f32::from_bits(x.to_bits() & 0x807f_ffff))
-                .collect();
-            assert!(all.add_all(&set, SUM, [0, 1], &tiny));
-            for &value in &tiny {
-                single.add(&set, SUM, 0, 1, value);
-            }
-            assert_eq!(all.sums, single.sums, "{spread}");
-        }
     }
 
     #[test]

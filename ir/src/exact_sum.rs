@@ -132,6 +132,82 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
+/// The exact sum of a few thousand numbers at most, most of which go into one `f64`.
+pub(crate) struct ExactPartial<'v> {
+    values: &'v [f32],
+    /// The sum of the multiples of the grid that are in the numbers.
+    sum: f64,
+    /// Added and subtracted, it rounds a number to a multiple of the grid.
+    round: f64,
+    /// Whether a number is no multiple of the grid.
+    has_rest: bool,
+}
+
+/// Numbers that are summed side by side, so that they share instructions.
+const LANES: usize = 8;
+
+/// The most numbers of a partial sum: that many multiples of the grid stay exact.
+pub(crate) const MAX_PARTIAL: usize = 1 << 12;
+
+impl ExactPartial<'_> {
+    /// The sum of some numbers; none if one is not finite.
+    pub(crate) fn of(values: &[f32]) -> Option<ExactPartial<'_>> {
+        assert!(values.len() <= MAX_PARTIAL, "a partial sum of few numbers");
+        let (groups, rest) = values.as_chunks::<LANES>();
+        let mut largest = [0.0_f32; LANES];
+        let mut grow = |at: usize, value: f32| {
+            // A NaN is not greater; the sum finds it.
+            let value = value.abs();
+            largest[at] = if value > largest[at] {
+                value
+            } else {
+                largest[at]
+            };
+        };
+        for group in groups {
+            (0..LANES).for_each(|at| grow(at, group[at]));
+        }
+        (0..rest.len()).for_each(|at| grow(at, rest[at]));
+        let largest = largest.into_iter().fold(0.0, f32::max);
+        let exponent = largest.to_bits() >> 23;
+        if exponent == 0xff {
+            return None;
+        }
+        // All are below 2^(e−126), so 4,096 of them below 2^(e−114). On a grid of 2^(e−167) they
+        // are integers of 53 bits. Rounding to it is adding 1.5·2^(e−115), and subtracting it.
+        let round = 1.5 * f64::from_bits(u64::from(exponent + 1023 - 115) << 52);
+        // Sums on the grid are exact in any order.
+        let (mut sums, mut rests) = ([0.0; LANES], [0_u64; LANES]);
+        let mut add = |at: usize, value: f32| {
+            let value = f64::from(value);
+            let on_grid = (value + round) - round;
+            sums[at] += on_grid;
+            rests[at] |= (value - on_grid).to_bits() << 1;
+        };
+        for group in groups {
+            (0..LANES).for_each(|at| add(at, group[at]));
+        }
+        (0..rest.len()).for_each(|at| add(at, rest[at]));
+        let sum: f64 = sums.into_iter().sum();
+        sum.is_finite().then(|| ExactPartial {
+            values,
+            sum,
+            round,
+            has_rest: rests.into_iter().any(|rest| rest != 0),
+        })
+    }
+
+    pub(crate) fn add_to(&self, to: &mut ExactSum) {
+        to.add_partial(self.sum);
+        if self.has_rest {
+            for &value in self.values {
+                let value = f64::from(value);
+                to.add_partial(value - ((value + self.round) - self.round));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,5 +297,37 @@ mod tests {
             sum.add(-f32::MAX);
         }
         assert_eq!(sum.to_f32(), f32::MAX);
+    }
+
+    /// Many numbers at once, of near and of far exponents, are added as one by one.
+    #[test]
+    fn partial_sums_are_exact() {
+        let mut random = Rng::with_seed(1);
+        for spread in [1, 8, 20, 60, 250] {
+            let values: Vec<f32> = (0..MAX_PARTIAL)
+                .map(|_| {
+                    let bits = random.u32(..);
+                    let exponent = 254 - (bits >> 8) % spread;
+                    f32::from_bits(bits & 0x807f_ffff | exponent << 23)
+                })
+                .collect();
+            // Subnormal numbers are on the lowest grid.
+            let tiny = values
+                .iter()
+                .map(|x| f32::from_bits(x.to_bits() & 0x807f_ffff));
+            let tiny: Vec<f32> = tiny.collect();
+            for values in [&values[..], &tiny, &values[..13], &[]] {
+                let mut all = ExactSum::default();
+                ExactPartial::of(values).unwrap().add_to(&mut all);
+                assert_eq!(all, sum(values), "{spread}");
+            }
+        }
+        for other in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            for at in [0, 7, 8] {
+                let mut values = [1.0; 9];
+                values[at] = other;
+                assert!(ExactPartial::of(&values).is_none());
+            }
+        }
     }
 }
