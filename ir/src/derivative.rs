@@ -1,7 +1,7 @@
 //! What the derivative of a function is to be: the mode, and what it is with respect to.
 //!
-//! A *derived function* is a [`Function`](crate::module::Function) with a [`Recipe`]. It is called
-//! as any other, by the **canonical signature**, in scalars:
+//! A *derived function* is a [`Function`] with a [`Recipe`]. It is called as any other, by the
+//! **canonical signature**, in scalars:
 //!
 //! - *Forward.* Parameters: all scalar parameters of the primal function, then a tangent for each
 //!   active one. Results: all its results, then a tangent for each active one. Arrays: all its
