@@ -54,9 +54,7 @@ impl BufferReads {
 
     /// Whether a function reads one of the buffers that are active.
     pub(super) fn any(&self, function: FuncId, active: &[Option<BufferId>]) -> bool {
-        let reads = self.0[function.index()].iter().zip(active);
-        reads
-            .into_iter()
-            .any(|(&reads, active)| reads && active.is_some())
+        let mut reads = self.0[function.index()].iter().zip(active);
+        reads.any(|(&reads, active)| reads && active.is_some())
     }
 }

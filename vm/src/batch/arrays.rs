@@ -35,9 +35,7 @@ impl Chunk {
         if index < len {
             return index;
         }
-        let span = self.span_of(self.site());
-        let kind = FaultKind::IndexOutOfRange;
-        self.results.faults.add(point, kind, span);
+        self.fault_of(point, FaultKind::IndexOutOfRange);
         if (index as i32) < 0 { 0 } else { len - 1 }
     }
 

@@ -13,7 +13,7 @@ use adumbra_ir::module::{BufferId, IndexCheck};
 
 impl Chunk {
     /// Adds a fault of the current instruction to a point.
-    fn fault_of(&mut self, point: usize, kind: FaultKind) {
+    pub(super) fn fault_of(&mut self, point: usize, kind: FaultKind) {
         let span = self.span_of(self.site());
         self.results.faults.add(point, kind, span);
     }
@@ -43,31 +43,9 @@ impl Chunk {
             }
         }
         if lowest == highest {
-            let mut word = [self.buffers.set.word(buffer, lowest, number); UNIFORM_WORDS];
-            match to.mask {
-                // SAFETY: a uniform has that many words.
-                0 => unsafe { to.at.copy_from(word.as_ptr(), UNIFORM_WORDS) },
-                _ => {
-                    let [_, from_uniform] = self.tapes.copies();
-                    let refs = [
-                        to,
-                        OperandRef {
-                            at: word.as_mut_ptr(),
-                            mask: 0,
-                        },
-                    ];
-                    // SAFETY: the plane is the chunk's, the words are a uniform; the routines are
-                    // for them.
-                    unsafe {
-                        self.arithmetic(
-                            &from_uniform,
-                            ShadowPattern::default(),
-                            true,
-                            refs.as_ptr(),
-                        );
-                    }
-                }
-            }
+            let word = self.buffers.set.word(buffer, lowest, number);
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.give(to, word) };
             return;
         }
         let buffers = self.buffers.set.clone();
@@ -93,15 +71,27 @@ impl Chunk {
     pub(super) unsafe fn buffer_length(&mut self, buffer: BufferId, refs: *const OperandRef) {
         let length = self.buffers.set.len(buffer);
         // SAFETY: guaranteed by the caller.
-        unsafe {
-            let to = *refs;
-            match to.mask {
-                0 => to
-                    .at
-                    .copy_from([length; UNIFORM_WORDS].as_ptr(), UNIFORM_WORDS),
-                _ => self.for_each_active(|point| *to.at.add(point) = length),
-            }
+        unsafe { self.give(*refs, length) };
+    }
+
+    /// Gives a word to a uniform, or to all active points of a plane.
+    ///
+    /// # Safety
+    /// The operand is one that an instruction writes.
+    unsafe fn give(&self, to: OperandRef, word: u32) {
+        let mut words = [word; UNIFORM_WORDS];
+        if to.mask == 0 {
+            // SAFETY: a uniform has that many words.
+            return unsafe { to.at.copy_from(words.as_ptr(), UNIFORM_WORDS) };
         }
+        let from = OperandRef {
+            at: words.as_mut_ptr(),
+            mask: 0,
+        };
+        let [_, from_uniform] = self.tapes.copies();
+        let (pattern, refs) = (ShadowPattern::default(), [to, from]);
+        // SAFETY: the plane is the chunk's, the words are a uniform; the routines are for them.
+        unsafe { self.arithmetic(&from_uniform, pattern, true, refs.as_ptr()) };
     }
 
     /// # Safety
