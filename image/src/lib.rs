@@ -35,7 +35,7 @@ mod wrap;
 pub use error::ImageError;
 pub use exr::write_exr;
 pub use image::{Image, read_image, read_image_as};
-pub use mip_pyramid::{HalvedRows, MipPyramid, mip_level, step_level};
+pub use mip_pyramid::{HalvedRows, MipPyramid, TexelWeight, mip_level, step_level};
 pub use png::{PngImage, write_png};
 pub use rows::{ImageRows, MAX_DECODED_BYTES};
 pub use save::{ImageFormat, save_atomically};

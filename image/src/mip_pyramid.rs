@@ -5,8 +5,10 @@ use crate::image::Image;
 use crate::size::ImageSize;
 use crate::wrap::Wrap;
 pub use halved_rows::HalvedRows;
+pub use weights::TexelWeight;
 
 mod halved_rows;
+mod weights;
 
 /// A texture: an image and its reductions to half the size, a quarter, … down to one texel.
 /// Coordinates 0 to 1 span it, `u` along its rows, `v` down from its first one; beyond, it repeats
@@ -194,7 +196,19 @@ fn bilinear_slopes(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> [[f64; 4]; 2
 
 /// The four texels around a position, left and right of both rows, and its place between them.
 fn around(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> ([[[f32; 4]; 2]; 2], [f64; 2]) {
-    let (width, height) = (image.size().width(), image.size().height());
+    let (places, between) = places_around(image.size(), at, wrap);
+    let texel = |place: Option<u32>| place.map_or([0.0; 4], |at| image.pixels()[at as usize]);
+    (places.map(|row| row.map(texel)), between)
+}
+
+/// Where the four texels around a position are among the pixels of an image, left and right of both
+/// rows, and its place between them. One that is zero is nowhere.
+fn places_around(
+    size: ImageSize,
+    at: [f32; 2],
+    wrap: [Wrap; 2],
+) -> ([[Option<u32>; 2]; 2], [f64; 2]) {
+    let (width, height) = (size.width(), size.height());
     let axis = |wrap: Wrap, coordinate: f32, side: u32| {
         let texel = wrap.in_texels(coordinate.into(), side) - 0.5;
         let before = texel.floor();
@@ -204,12 +218,9 @@ fn around(image: &Image, at: [f32; 2], wrap: [Wrap; 2]) -> ([[[f32; 4]; 2]; 2], 
     };
     let (columns, x) = axis(wrap[0], at[0], width);
     let (rows, y) = axis(wrap[1], at[1], height);
-    let texel = |row: Option<u32>, column: Option<u32>| match (row, column) {
-        (Some(row), Some(column)) => image.pixels()[(row * width + column) as usize],
-        _ => [0.0; 4],
-    };
-    let texels = rows.map(|row| columns.map(|column| texel(row, column)));
-    (texels, [x, y])
+    let place = |row: Option<u32>, column: Option<u32>| Some(row? * width + column?);
+    let places = rows.map(|row| columns.map(|column| place(row, column)));
+    (places, [x, y])
 }
 
 fn mix(a: [f32; 4], b: [f32; 4], t: f64) -> [f32; 4] {

@@ -81,7 +81,7 @@ impl HalvedRows {
 
 /// For each texel along a side of the coarser level: the texels of the finer one that it covers,
 /// each with its weight.
-fn covers(finer: u32, coarser: u32) -> Vec<Vec<(usize, f64)>> {
+pub(super) fn covers(finer: u32, coarser: u32) -> Vec<Vec<(usize, f64)>> {
     let (finer, coarser) = (u64::from(finer), u64::from(coarser));
     let covered = |i: u64| {
         // In units of 1/coarser of a finer texel.

@@ -161,3 +161,71 @@ fn lookups_lie_between_levels() {
     let pyramid = texture(2, 1, &[0.5, f32::INFINITY]);
     assert_eq!(pyramid.sample_level([0.25, 0.5], 0.0)[0], 0.5);
 }
+
+/// A pyramid of an odd size whose texels are pseudo-random.
+fn odd_pyramid(wrap: Wrap) -> MipPyramid {
+    let size = ImageSize::new(7, 5).unwrap();
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32
+    };
+    let texels = (0..size.pixels()).map(|_| [next(), next(), next(), next()]);
+    MipPyramid::new(Image::from_pixels(size, 4, texels.collect())).with_wrap(wrap)
+}
+
+#[test]
+fn weights_give_what_is_read_and_its_slopes() {
+    for wrap in Wrap::ALL {
+        let pyramid = odd_pyramid(wrap);
+        let places = (0..200_u16).map(|i| [f32::from(i) * 0.017 - 1.3, 1.6 - f32::from(i) * 0.013]);
+        for (at, level) in places.zip((0..200_u16).map(|i| f32::from(i % 13) * 0.2)) {
+            let (mut numbers, mut slopes) = ([0.0; 4], [[0.0; 4]; 2]);
+            pyramid.for_each_weight(at, level, |read| {
+                let texel = pyramid.levels()[read.level].pixels()[read.texel].map(f64::from);
+                for i in 0..4 {
+                    numbers[i] += read.weight * texel[i];
+                    for axis in [0, 1] {
+                        slopes[axis][i] += read.slopes[axis] * texel[i];
+                    }
+                }
+            });
+            let found = pyramid.sample_level(at, level);
+            let found_slopes = pyramid.slopes(at, level);
+            for i in 0..4 {
+                assert!(
+                    (numbers[i] - f64::from(found[i])).abs() < 1e-6,
+                    "{wrap:?} {at:?}"
+                );
+                for axis in [0, 1] {
+                    let difference = slopes[axis][i] - f64::from(found_slopes[axis][i]);
+                    assert!(difference.abs() < 1e-5, "{wrap:?} {at:?} {level}");
+                }
+            }
+        }
+    }
+    let none = odd_pyramid(Wrap::Black);
+    none.for_each_weight([f32::NAN, 0.5], 0.0, |_| panic!("nothing is read"));
+    none.for_each_weight([-9.0, 0.5], 0.0, |_| panic!("nothing is read"));
+}
+
+/// Reductions are linear: a change of the finest level changes all levels by what the transpose
+/// says.
+#[test]
+fn gradient_of_the_finest_level_is_the_transpose_of_the_reductions() {
+    let pyramid = odd_pyramid(Wrap::Repeat);
+    let of_levels: Vec<Vec<[f64; 4]>> = (pyramid.levels().iter().enumerate())
+        .map(|(level, image)| {
+            let numbers = (0..image.pixels().len()).map(|i| [(i + level) as f64 * 0.25 - 1.0; 4]);
+            numbers.collect()
+        })
+        .collect();
+    let product = |of: &[Vec<[f64; 4]>]| -> f64 {
+        let levels = pyramid.levels().iter().zip(of);
+        let texels = levels.flat_map(|(image, of)| image.pixels().iter().zip(of));
+        texels.map(|(texel, of)| f64::from(texel[2]) * of[2]).sum()
+    };
+    let whole = product(&of_levels);
+    let finest = pyramid.finest_gradient(of_levels);
+    assert!((product(&[finest]) - whole).abs() < 1e-5, "{whole}");
+}
