@@ -9,6 +9,7 @@ mod request;
 mod shader;
 
 pub use crate::buffer::BufferGradients;
+pub use adumbra_ir::exact_sum::ExactSum;
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
 pub(crate) use shader::{ShaderDerivative, derive, layout_with_seeds};

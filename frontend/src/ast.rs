@@ -190,6 +190,13 @@ pub struct Declaration<'a> {
     pub span: Span,
 }
 
+impl Declaration<'_> {
+    /// Whether it declares textures.
+    pub fn is_of_textures(&self) -> bool {
+        self.ty.name == TypeName::Keyword(TypeKeyword::Texture2d)
+    }
+}
+
 /// A declared name with its own dimensions, initialiser and metadata: `w[8] = { 1.0 }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Declarator<'a> {

@@ -15,10 +15,11 @@
 //!   after.
 //!
 //! A recipe of a derived function follows the same rule over its canonical signature, so
-//! derivatives nest. Only floats are active. Buffers are no parameters: the tangents of one are in
-//! another, and its gradient is added to a sum.
+//! derivatives nest. Only floats are active. Buffers and textures are no parameters: the tangents of
+//! one are in another; the gradient of a buffer is added to a sum, that of a texture the host adds up
+//! from the adjoints of samples.
 
-use crate::module::{Array, BufferId, FuncId, Function, PassingMode};
+use crate::module::{Array, BufferId, FuncId, Function, Inst, InstKind, PassingMode, TextureId};
 use crate::span::Span;
 
 /// The two modes of automatic differentiation.
@@ -52,9 +53,45 @@ pub struct Activity {
     pub results: Vec<bool>,
     /// Whether each array parameter is active.
     pub arrays: Vec<bool>,
+    /// The memory of the host that is active.
+    pub memory: ActiveMemory,
+}
+
+/// The buffers and textures that a derivative is with respect to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ActiveMemory {
     /// For each buffer of the module that is active, the one that its derivative is in: its
     /// tangents, or the sum of its gradient. Empty if none is.
     pub buffers: Vec<Option<BufferId>>,
+    /// For each texture of the module that is active, the one that its derivative is in: its
+    /// tangents, or itself in backward mode. Empty if none is.
+    pub textures: Vec<Option<TextureId>>,
+}
+
+impl ActiveMemory {
+    /// Whether none is active.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty() && self.textures.is_empty()
+    }
+
+    /// The buffer that the derivative of one is in, if it is active.
+    pub(crate) fn of_buffer(&self, buffer: BufferId) -> Option<BufferId> {
+        self.buffers.get(buffer.index()).copied().flatten()
+    }
+
+    /// The texture that the derivative of one is in, if it is active.
+    pub(crate) fn of_texture(&self, texture: TextureId) -> Option<TextureId> {
+        self.textures.get(texture.index()).copied().flatten()
+    }
+
+    /// Whether an instruction reads what is active.
+    pub(crate) fn is_read_by(&self, inst: &Inst) -> bool {
+        match inst.kind {
+            InstKind::Buffer(buffer, ..) => self.of_buffer(buffer).is_some(),
+            InstKind::Sample(texture, ..) => self.of_texture(texture).is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// The derivatives of a function that its writer gave in place of those of its body.

@@ -371,6 +371,31 @@ pub trait Host<F = f32> {
         let _ = point;
     }
 
+    /// Receives the adjoint of a sample: the derivative by each number of the texel, and by the slopes
+    /// if these were used. A gradient by a texture calls it, backward. What a sample reads is linear
+    /// in the texels, so a host adds to each texel's gradient its weight in the answer times the
+    /// adjoint. The request is that of the sample, but that slopes say whether the adjoint has any.
+    /// Adjoints of a point come in the reverse order of its samples, also of one that is stopped
+    /// later; those of different points in any order, so that sums are the same only if they are
+    /// exact.
+    fn texture_adjoint(&mut self, request: &SampleRequest<F>, adjoint: &Texel) {
+        let _ = (request, adjoint);
+    }
+
+    /// Receives the adjoints of one sample for many points of a batch at once: `points` are their
+    /// indices, ascending.
+    fn texture_adjoint_batch(
+        &mut self,
+        points: &[usize],
+        requests: &[SampleRequest<F>],
+        adjoints: &[Texel],
+    ) {
+        for ((&point, request), adjoint) in points.iter().zip(requests).zip(adjoints) {
+            self.at_point(point);
+            self.texture_adjoint(request, adjoint);
+        }
+    }
+
     /// Answers a request of a helper: a point that is evaluated only for its neighbours in a quad,
     /// whose derivatives need its samples. A helper gives no messages, and its outputs and faults
     /// are dropped.

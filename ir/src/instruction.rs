@@ -71,6 +71,10 @@ pub enum InstKind {
     /// results have no shadows. With slopes there are eight more: those of the four along u, then
     /// along v.
     Sample(TextureId, MipSelection, Slopes),
+    /// `u, v, operands of the level of detail, four floats → 0`: passes the adjoint of a sample to
+    /// the host, the derivative by each of its numbers. With slopes there are eight floats more, the
+    /// derivatives by those.
+    TextureAdjoint(TextureId, ExplicitMip, Slopes),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
     /// `closure, closure → closure`.
@@ -135,6 +139,26 @@ impl MipSelection {
             MipSelection::Shadows => 2,
             MipSelection::Gradients => 6,
             MipSelection::Level => 3,
+        }
+    }
+}
+
+/// The source of the footprint of a sample whose adjoint is passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ExplicitMip {
+    /// Four operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
+    #[default]
+    Gradients,
+    /// One operand: the level itself.
+    Level,
+}
+
+impl ExplicitMip {
+    /// The number of operands of a sample, u and v included.
+    pub const fn operand_count(self) -> usize {
+        match self {
+            ExplicitMip::Gradients => MipSelection::Gradients.operand_count(),
+            ExplicitMip::Level => MipSelection::Level.operand_count(),
         }
     }
 }
@@ -392,7 +416,11 @@ const FLOATS2: Types = Types::Are(&[F32; 2]);
 const FLOATS3: Types = Types::Are(&[F32; 3]);
 const FLOATS4: Types = Types::Are(&[F32; 4]);
 const FLOATS6: Types = Types::Are(&[F32; 6]);
+const FLOATS7: Types = Types::Are(&[F32; 7]);
+const FLOATS10: Types = Types::Are(&[F32; 10]);
 const FLOATS12: Types = Types::Are(&[F32; 12]);
+const FLOATS15: Types = Types::Are(&[F32; 15]);
+const FLOATS18: Types = Types::Are(&[F32; 18]);
 const CLOSURE: Types = Types::Are(&[Closure]);
 
 instructions! {
@@ -437,6 +465,14 @@ instructions! {
         [Texture(texture)], " _(*)", FLOATS6 => FLOATS12, Never, CallsHost;
     "sample_level_sloped" = Sample(texture, MipSelection::Level, Slopes::Given),
         [Texture(texture)], " _(*)", FLOATS3 => FLOATS12, Never, CallsHost;
+    "texture_adjoint" = TextureAdjoint(texture, ExplicitMip::Gradients, Slopes::Omitted),
+        [Texture(texture)], " _(*)", FLOATS10 => NONE, Never, CallsHost;
+    "texture_adjoint_level" = TextureAdjoint(texture, ExplicitMip::Level, Slopes::Omitted),
+        [Texture(texture)], " _(*)", FLOATS7 => NONE, Never, CallsHost;
+    "texture_adjoint_sloped" = TextureAdjoint(texture, ExplicitMip::Gradients, Slopes::Given),
+        [Texture(texture)], " _(*)", FLOATS18 => NONE, Never, CallsHost;
+    "texture_adjoint_level_sloped" = TextureAdjoint(texture, ExplicitMip::Level, Slopes::Given),
+        [Texture(texture)], " _(*)", FLOATS15 => NONE, Never, CallsHost;
     "message" = Message(message), [Message(message)], " _(*)",
         OfMessage(*message) => NONE, Never, CallsHost;
 

@@ -56,6 +56,7 @@ nothing!(
     Scalar,
     Lanes,
     BufferId,
+    TextureId,
     FuncId,
     RegionId,
     ArrayId,
@@ -184,7 +185,8 @@ heap_of! {
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
     Recipe { mode, of, activity, with_results }
-    Activity { params, results, arrays, buffers }
+    Activity { params, results, arrays, memory }
+    ActiveMemory { buffers, textures }
     CustomDerivatives { forward, backward, substitute, is_zero, activity, lost }
     SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }

@@ -12,9 +12,9 @@
 //! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
 pub use crate::derivative::{
-    Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
+    ActiveMemory, Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
 };
-pub use crate::instruction::{IndexCheck, InstKind, MipSelection, Slopes};
+pub use crate::instruction::{ExplicitMip, IndexCheck, InstKind, MipSelection, Slopes};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;

@@ -138,10 +138,11 @@ impl Compiler {
         watch: &mut PassObserver,
     ) -> Result<(), Vec<Diagnostic>> {
         let mut clock = PhaseClock::start();
-        let made = gradient::derive(&mut front.module, &self.requests).and_then(|derivative| {
-            front.derivative = derivative;
-            Ok(differentiate(&mut front.module, watch)?)
-        });
+        let made = gradient::derive(&mut front.module, &self.requests, self.options.derivatives)
+            .and_then(|derivative| {
+                front.derivative = derivative;
+                Ok(differentiate(&mut front.module, watch)?)
+            });
         match made {
             Ok(kept) => front.kept = kept,
             Err(diagnostic) => {

@@ -28,6 +28,12 @@ pub enum DerivativePlace {
     Globals(Vec<(String, Type)>),
     /// The host gives it by a buffer of this name, as long as the one that it is of.
     Buffer(String),
+    /// The host answers samples of a texture of this name, at the places where it answers those of
+    /// the one that it is of.
+    Texture(String),
+    /// Points pass the adjoint of each sample to the host, which adds them up:
+    /// [`Host::texture_adjoint`](crate::Host::texture_adjoint).
+    Adjoints,
     /// Points add to a sum, which the host takes from the evaluator:
     /// [`take_gradients`](crate::Evaluator::take_gradients).
     Sum,
@@ -53,4 +59,6 @@ pub enum ParameterKind {
     Global,
     /// A buffer, whose numbers all points share.
     Buffer,
+    /// A texture, whose texels are the host's.
+    Texture,
 }

@@ -50,6 +50,8 @@ pub(super) enum RequestedParameter {
     Globals,
     /// All buffers that have floats and are read.
     Buffers,
+    /// All textures.
+    Textures,
 }
 
 heap_of! {
@@ -64,7 +66,8 @@ impl HeapSize for RequestedParameter {
             RequestedParameter::Named(_, name) => name.heap_bytes(),
             RequestedParameter::Inputs
             | RequestedParameter::Globals
-            | RequestedParameter::Buffers => 0,
+            | RequestedParameter::Buffers
+            | RequestedParameter::Textures => 0,
         }
     }
 }
@@ -130,6 +133,52 @@ impl GradientRequest {
     /// Adds all buffers that have floats and are read.
     pub fn by_buffers(mut self) -> GradientRequest {
         self.by.push(RequestedParameter::Buffers);
+        self
+    }
+
+    /// Adds a texture that it is by. Points pass the adjoint of each of its samples to the host, which
+    /// adds to the gradient of each texel: [`Host::texture_adjoint`](crate::Host::texture_adjoint).
+    /// In forward mode the host answers samples of a texture `d(t)` by the tangents of the texels.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, Texel};
+    /// use adumbra::gradient::GradientRequest;
+    ///
+    /// /// A texture of one texel, and its gradient.
+    /// struct Flat {
+    ///     texel: [f32; 4],
+    ///     gradient: [f32; 4],
+    /// }
+    ///
+    /// impl Host for Flat {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Texel::flat(self.texel).into()
+    ///     }
+    ///     fn texture_adjoint(&mut self, _: &SampleRequest, adjoint: &Texel) {
+    ///         (self.gradient.iter_mut().zip(adjoint.numbers)).for_each(|(sum, number)| *sum += number);
+    ///     }
+    /// }
+    ///
+    /// let source = "texture2d albedo;
+    ///             shader s(out float o) { color c = texture2d_sample<albedo>(0.5, 0.5); o = c.x * c.x + 3 * c.y; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
+    /// let gradient = program.gradient(&GradientRequest::new().by_texture("albedo"))?;
+    /// let mut globals = Globals::new(gradient.program().globals());
+    /// globals.set("d(o)", 1.0, 0.0, 0.0)?;
+    /// let mut host = Flat { texel: [5.0; 4], gradient: [0.0; 4] };
+    /// Evaluator::new(&Instance::new(gradient.program())).evaluate(&globals, &mut host);
+    /// assert_eq!(host.gradient, [10.0, 3.0, 0.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_texture(mut self, texture: impl Into<String>) -> GradientRequest {
+        let texture = RequestedParameter::Named(ParameterKind::Texture, texture.into());
+        self.by.push(texture);
+        self
+    }
+
+    /// Adds all textures.
+    pub fn by_textures(mut self) -> GradientRequest {
+        self.by.push(RequestedParameter::Textures);
         self
     }
 

@@ -5,6 +5,7 @@ use super::losses;
 use super::parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 use super::request::{GradientRequest, RequestedParameter};
 use crate::access::closest_name;
+use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
 use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
@@ -32,17 +33,56 @@ pub(crate) struct ShaderDerivative {
 pub(crate) fn derive(
     module: &mut Module,
     requests: &[GradientRequest],
+    derivatives: Derivatives,
 ) -> Result<Option<ShaderDerivative>, Box<Diagnostic>> {
     let mut last = None;
+    let mut passes_adjoints = false;
     for (nested, request) in requests.iter().enumerate() {
         let derivative = resolve(module, request, nested)?;
         check_names(module, &derivative)?;
+        check_memory(module, &derivative, derivatives, passes_adjoints)?;
+        passes_adjoints |= has_adjoints(&derivative);
         if nested + 1 == requests.len() {
             last = Some(describe(module, &derivative));
         }
         differentiate_entry(module, &derivative);
     }
     Ok(last)
+}
+
+/// Whether the host gets adjoints of a derivative.
+fn has_adjoints(derivative: &EntryDerivative) -> bool {
+    derivative.mode == Mode::Backward && !derivative.textures.is_empty()
+}
+
+/// Checks that the host gets the adjoints of one derivative alone, since it cannot tell them apart,
+/// and that points of quads, of which some are helpers, add to no sums.
+fn check_memory(
+    module: &Module,
+    derivative: &EntryDerivative,
+    derivatives: Derivatives,
+    are_passed: bool,
+) -> Result<(), Box<Diagnostic>> {
+    let shader = module.entry().span;
+    if are_passed && has_adjoints(derivative) {
+        return Err(Box::new(
+            refused(
+                shader,
+                "the gradient that is differentiated is by a texture already, backward",
+            )
+            .help("differentiate by the texture once, or in forward mode"),
+        ));
+    }
+    if matches!(derivatives, Derivatives::Quad(_)) && !derivative.buffers.is_empty() {
+        return Err(Box::new(
+            refused(
+                shader,
+                "points whose derivatives come from quads have no gradient by a buffer",
+            )
+            .help("compile with the derivatives that values carry: `Derivatives::Dual`"),
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that the seeds of a derivative, which are globals, are not too many, and that no name of
@@ -143,7 +183,16 @@ fn resolve(
         .take_while(|buffer| !buffer.is_sum())
         .map(|buffer| (buffer.name.as_str(), &buffer.element))
         .collect();
-    let (mut by_inputs, mut by_globals, mut by_buffers) = (Vec::new(), Vec::new(), Vec::new());
+    let texel = Type::Vector(4);
+    let textures: Vec<(&str, &Type)> = (module.textures.iter())
+        .map(|texture| (texture.name.as_str(), &texel))
+        .collect();
+    let [
+        mut by_inputs,
+        mut by_globals,
+        mut by_buffers,
+        mut by_textures,
+    ] = [const { Vec::new() }; 4];
     let all_inputs = [RequestedParameter::Inputs];
     let by = match request.by.is_empty() {
         true => &all_inputs[..],
@@ -159,6 +208,12 @@ fn resolve(
             }
             RequestedParameter::Named(ParameterKind::Buffer, name) => {
                 add(&mut by_buffers, named(shader, &buffers, name, "buffer")?);
+            }
+            RequestedParameter::Named(ParameterKind::Texture, name) => {
+                add(&mut by_textures, named(shader, &textures, name, "texture")?);
+            }
+            RequestedParameter::Textures => {
+                with_floats(&textures).for_each(|at| add(&mut by_textures, at));
             }
             RequestedParameter::Buffers => {
                 with_floats(&buffers).for_each(|at| add(&mut by_buffers, at));
@@ -182,7 +237,8 @@ fn resolve(
             .help("give it one: `out float o`"),
         ));
     }
-    if by_inputs.is_empty() && by_globals.is_empty() && by_buffers.is_empty() {
+    let by_all = [&by_inputs, &by_globals, &by_buffers, &by_textures];
+    if by_all.iter().all(|by| by.is_empty()) {
         return Err(Box::new(match by.contains(&RequestedParameter::Globals) {
             true => refused(
                 shader,
@@ -196,16 +252,13 @@ fn resolve(
             .help("differentiate by a global: `GradientRequest::by_global`"),
         }));
     }
-    if module.quad.is_some() && !by_buffers.is_empty() {
-        return Err(Box::new(
-            refused(
-                shader,
-                "points whose derivatives come from quads have no gradient by a buffer",
-            )
-            .help("compile with the derivatives that values carry: `Derivatives::Dual`"),
-        ));
-    }
-    for numbers in [&mut of, &mut by_inputs, &mut by_globals, &mut by_buffers] {
+    for numbers in [
+        &mut of,
+        &mut by_inputs,
+        &mut by_globals,
+        &mut by_buffers,
+        &mut by_textures,
+    ] {
         numbers.sort_unstable();
     }
     Ok(EntryDerivative {
@@ -214,6 +267,7 @@ fn resolve(
         inputs: by_inputs,
         globals: by_globals,
         buffers: by_buffers,
+        textures: by_textures,
         nested,
     })
 }
@@ -338,10 +392,26 @@ fn describe(module: &Module, derivative: &EntryDerivative) -> ShaderDerivative {
             is_zero: found.zero_buffers.contains(&at),
         }
     });
+    let textures = derivative.textures.iter().map(|&at| {
+        let texture = &module.textures[at];
+        Parameter {
+            value: DifferentiatedValue {
+                name: texture.name.clone(),
+                ty: Type::Vector(4),
+                place: match is_backward {
+                    true => DerivativePlace::Adjoints,
+                    false => DerivativePlace::Texture(tangent_name(nested, &texture.name)),
+                },
+            },
+            kind: ParameterKind::Texture,
+            is_zero: found.zero_textures.contains(&at),
+        }
+    });
+    let inputs_and_globals = inputs.chain(globals);
     ShaderDerivative {
         mode: derivative.mode,
         outputs: outputs.collect(),
-        parameters: inputs.chain(globals).chain(buffers).collect(),
+        parameters: inputs_and_globals.chain(buffers).chain(textures).collect(),
         ends: losses::report(module, &found),
     }
 }

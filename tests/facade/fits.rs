@@ -8,6 +8,10 @@ mod fit_brdf;
 #[expect(dead_code, reason = "the test does what `main` does, in fewer steps")]
 mod fit_network;
 
+#[path = "../../examples/fit_texture.rs"]
+#[expect(dead_code, reason = "the test does what `main` does, on fewer texels")]
+mod fit_texture;
+
 use adumbra::batch::{BatchSetup, Tier};
 use adumbra::gradient::GradientRequest;
 use fit_brdf::{Fit, Measured, STEPS, program};
@@ -101,4 +105,40 @@ fn network_learns_an_image() {
         "{begin} dB, then {} dB",
         whole.psnr()
     );
+}
+
+/// A texture comes nearer with every few steps, and each step is the same to the bit on any number
+/// of threads, by any tier, and after an interruption.
+#[test]
+fn texture_is_learnt() {
+    const SIDE: u32 = 24;
+    let program = fit_texture::program().expect("it compiles");
+    let truth = fit_texture::texture(SIDE);
+    let gradient = program.gradient(&fit_texture::request()).unwrap();
+    let picture = fit_texture::Picture::take(&program, &truth, 36).unwrap();
+    let steps = |fit: &mut fit_texture::Fit, count: u32, tier: Tier, threads: usize| {
+        let setup = BatchSetup {
+            tier,
+            width: (threads > 1).then_some(64),
+            ..BatchSetup::default()
+        };
+        for _ in 0..count {
+            fit.step(&gradient, &picture, &setup, threads).unwrap();
+        }
+    };
+    let mut whole = fit_texture::Fit::new(SIDE);
+    steps(&mut whole, 3, Tier::Interpreter, 1);
+    let tiers = [(Tier::Interpreter, 2), (Tier::Native, 3), (Tier::Auto, 8)];
+    for (tier, threads) in tiers.into_iter().filter(|(tier, _)| tier.is_available()) {
+        let mut fit = fit_texture::Fit::new(SIDE);
+        for _ in 0..3 {
+            let mut resumed = fit.clone();
+            steps(&mut resumed, 1, tier, threads);
+            fit = resumed;
+        }
+        assert!(fit == whole, "{tier:?}, {threads} threads");
+    }
+    steps(&mut whole, fit_texture::STEPS - 3, Tier::Interpreter, 2);
+    let [root, most] = whole.distance(&truth);
+    assert!(root < 1.0 / 255.0, "{root} {most}");
 }

@@ -32,6 +32,7 @@ mod smoke;
 mod stdlib;
 mod suspension;
 mod switches;
+mod texture_gradients;
 mod texture_slopes;
 mod threads;
 mod tidy;

@@ -278,6 +278,9 @@ fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
     match &of.place {
         DerivativePlace::Output(name) => Some(name),
         DerivativePlace::Sum => None,
-        DerivativePlace::Globals(_) | DerivativePlace::Buffer(_) => panic!("the mode is backward"),
+        DerivativePlace::Adjoints => panic!("the command asks for none by textures"),
+        DerivativePlace::Globals(_) | DerivativePlace::Buffer(_) | DerivativePlace::Texture(_) => {
+            panic!("the mode is backward")
+        }
     }
 }

@@ -122,11 +122,15 @@ impl<'a> TypeChecker<'a, '_> {
             self.report_redeclared(name, first);
             return;
         }
-        if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
+        if declaration.is_of_textures() {
             self.refuse_texture_parts(declaration, declarator);
             let number = self.textures.len() as u32;
             let metadata = self.texture_metadata(declarator.metadata);
-            self.textures.push(TypedTexture { name, metadata });
+            self.textures.push(TypedTexture {
+                name,
+                metadata,
+                has_slopes: false,
+            });
             self.names
                 .declare(name.symbol, ValueBinding::Texture(number));
             self.names.set_texture(name.symbol, number);

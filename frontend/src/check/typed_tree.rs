@@ -48,6 +48,8 @@ pub struct TypedTexture<'a> {
     pub name: ast::Ident,
     /// Its metadata: names and values.
     pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
+    /// Whether its samples have slopes, whatever those of others have: it is `[Differentiable]`.
+    pub has_slopes: bool,
 }
 
 /// A buffer.

@@ -6,9 +6,7 @@ use super::ssa::LeafValue;
 use crate::check::conversion_ops;
 use crate::check::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId};
-use adumbra_ir::module::{
-    ArrayId, GlobalId, IndexCheck, InstKind, MipSelection, Slopes, TextureId, ValueId,
-};
+use adumbra_ir::module::{ArrayId, GlobalId, IndexCheck, InstKind, Slopes, ValueId};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
@@ -176,8 +174,10 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     coordinates.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
                 self.observe(ObservedEvent::Sampling, [], span);
+                let slopes = self.shared.slopes_of(texture);
                 let texture = self.shared.texture(texture);
-                let numbers = self.sample(texture, detail, coordinates, span);
+                let kind = InstKind::Sample(texture, detail, slopes);
+                let numbers = self.sample(kind, slopes, coordinates, span);
                 let mut results = numbers.into_iter().map(LeafValue::from);
                 match expr.ty {
                     TypeId::FLOAT => results.next_back().into_iter().collect(),
@@ -227,14 +227,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     /// The four numbers of a sample. With slopes, each has derivatives by those of the coordinates.
     fn sample(
         &mut self,
-        texture: TextureId,
-        detail: MipSelection,
+        kind: InstKind,
+        slopes: Slopes,
         coordinates: SmallVec<[ValueId; 6]>,
         span: Span,
     ) -> [ValueId; 4] {
-        let slopes = self.shared.slopes;
         let [u, v] = [coordinates[0], coordinates[1]];
-        let kind = InstKind::Sample(texture, detail, slopes);
         let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
         let results = self.builder.inst(kind, coordinates, types, span);
         let result = |number: usize| ValueId(results.first.0 + number as u32);

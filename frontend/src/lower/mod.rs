@@ -202,7 +202,7 @@ enum Work {
 struct ModuleLowering<'p, 'a> {
     program: &'p TypedProgram<'a>,
     interner: &'p Interner,
-    /// Whether samples have slopes.
+    /// Whether samples have slopes, but those of textures that are marked.
     slopes: Slopes,
     module: Module,
     /// The number of each function that is reached.
@@ -344,10 +344,18 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
         self.module.hints.0.push(hint);
     }
 
+    /// Whether samples of a texture have slopes.
+    fn slopes_of(&self, texture: u32) -> Slopes {
+        match self.program.textures[texture as usize].has_slopes {
+            true => Slopes::Given,
+            false => self.slopes,
+        }
+    }
+
     fn texture(&mut self, number: u32) -> TextureId {
         let textures = &mut self.module.textures;
         *self.textures[number as usize].get_or_insert_with(|| {
-            let TypedTexture { name, metadata } = self.program.textures[number as usize];
+            let TypedTexture { name, metadata, .. } = self.program.textures[number as usize];
             textures.push(Texture {
                 name: self.interner.name(name.symbol).to_owned(),
                 metadata: host_metadata(self.interner, metadata),

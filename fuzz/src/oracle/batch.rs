@@ -16,7 +16,7 @@ use crate::feature::Feature;
 use crate::generate::{GeneratedProgram, Point};
 use crate::mix::ProgramMix;
 use adumbra::{
-    Evaluator, Host, Instance, Outcome, SampleRequest, Sampled,
+    Evaluator, Host, Instance, Outcome, SampleRequest, Sampled, Texel,
     batch::{
         BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, MAX_WIDTH, SimdLevel, Tier, TierUp,
     },
@@ -80,6 +80,10 @@ impl Host for Recorders {
 
     fn at_point(&mut self, point: usize) {
         self.at = point;
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.points[self.at].texture_adjoint(request, adjoint);
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

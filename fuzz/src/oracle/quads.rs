@@ -15,6 +15,7 @@ use crate::choices::next;
 use crate::generate::{GeneratedProgram, Point};
 use adumbra::{
     Compiler, Derivatives, Evaluator, Host, Instance, Options, Outcome, SampleRequest, Sampled,
+    Texel,
     batch::{BatchGlobals, BatchSetup},
     derivatives::{AtDivergence, Corner, Quad},
     diagnostics::Code,
@@ -196,6 +197,10 @@ impl Host for OfOne {
 
     fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
         self.0.texel(request).into()
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.0.texture_adjoint(request, adjoint);
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

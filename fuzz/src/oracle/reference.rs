@@ -19,14 +19,17 @@ pub fn limits() -> Limits {
 }
 
 /// Textures whose colour and slopes depend on where they are asked, never on the partials. Every
-/// request and message is kept.
+/// request, adjoint and message is kept.
 #[derive(Clone, Debug, Default)]
 pub struct TextureRecorder {
     /// The requests, in the order in which they came.
     pub requests: Vec<SampleRequest>,
-    /// The messages, in the order in which they came.
+    /// The messages, in the order in which they came, and the numbers of adjoints as such.
     pub messages: Vec<ObservedMessage>,
 }
+
+/// The number that adjoints have among messages.
+const ADJOINT: MessageId = MessageId(u32::MAX);
 
 impl TextureRecorder {
     /// The answer to a request.
@@ -54,6 +57,12 @@ impl Host for TextureRecorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
         self.texel(request).into()
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.requests.push(*request);
+        let numbers: Vec<u32> = adjoint.words().collect();
+        self.message(ADJOINT, &numbers);
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

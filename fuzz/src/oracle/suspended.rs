@@ -44,6 +44,10 @@ impl Host for Hesitant {
         Sampled::Pending
     }
 
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.textures.texture_adjoint(request, adjoint);
+    }
+
     fn message(&mut self, message: MessageId, args: &[u32]) {
         self.textures.message(message, args);
     }

@@ -60,6 +60,25 @@ impl Texel {
         }
     }
 
+    /// Of the numbers, then their slopes along u and along v, or of the numbers alone.
+    pub fn of_numbers(mut numbers: impl Iterator<Item = f32>) -> Texel {
+        let mut four = || {
+            let first = numbers.next()?;
+            Some(std::array::from_fn(|i| match i {
+                0 => first,
+                _ => numbers.next().unwrap_or_default(),
+            }))
+        };
+        let numbers = four().unwrap_or_default();
+        Texel {
+            numbers,
+            slopes: four().map(|u| TexelSlopes {
+                u,
+                v: four().unwrap_or_default(),
+            }),
+        }
+    }
+
     /// The words of a sample's results, with slopes or without.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         let TexelSlopes { u, v } = self.slopes.unwrap_or_default();

@@ -20,7 +20,6 @@
 //! nothing becomes the same IR either way. All passes are linear in the program, times a named
 //! constant at most.
 
-mod buffer_reads;
 mod dataflow;
 mod dce;
 mod demand;
@@ -33,6 +32,7 @@ mod lane_assignment;
 mod lineage;
 mod lost_gradients;
 mod lost_shadows;
+mod memory_reads;
 mod pass_times;
 mod pipeline;
 mod quad;

@@ -9,8 +9,8 @@
 //! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It
 //! is built once for each function, in linear time, and serves all its variants.
 
-use super::buffer_reads::BufferReads;
 use super::dataflow::{FlowEdges, FlowNode, Joins};
+use super::memory_reads::MemoryReads;
 use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
@@ -190,8 +190,8 @@ pub(super) struct DerivativeWiring<'a> {
     pub(super) uses_tape: &'a [bool],
     /// The derivative rules of ops.
     pub(super) rules: &'a dyn TangentRules,
-    /// The buffers that functions read.
-    pub(super) reads: &'a BufferReads,
+    /// The memory of the host that functions read.
+    pub(super) reads: &'a MemoryReads,
 }
 
 impl<'m> ShadowFlow<'m> {

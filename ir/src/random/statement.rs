@@ -195,20 +195,33 @@ impl Maker<'_> {
         }
     }
 
-    /// A buffer is read, or a sum is added to.
+    /// A buffer is read, a sum is added to, or the adjoint of a sample is passed on.
     fn buffer(&mut self) {
         let check = match self.random.below(3) {
             0 => IndexCheck::Silent,
             _ => IndexCheck::Faults,
         };
         let number = self.random.below(2) as u32;
-        let (kind, operands) = match self.random.below(5) {
+        let (kind, operands) = match self.random.below(6) {
             0 => (InstKind::BufferLength(BufferId(0)), 0),
             1 => (InstKind::Buffer(BufferId(1), 0, check), 1),
             2 => (InstKind::BufferAdd(BufferId(2), number), 2),
+            3 => self.texture_adjoint(),
             _ => (InstKind::Buffer(BufferId(0), number, check), 1),
         };
         self.described(kind, operands);
+    }
+
+    fn texture_adjoint(&mut self) -> (InstKind, usize) {
+        let mip = self
+            .random
+            .pick(&[ExplicitMip::Gradients, ExplicitMip::Level]);
+        let slopes = self.random.pick(&[Slopes::Omitted, Slopes::Given]);
+        let operands = mip.operand_count() + slopes.result_count();
+        (
+            InstKind::TextureAdjoint(TextureId(0), mip, slopes),
+            operands,
+        )
     }
 
     /// An array begins anew, nearly always within its capacity.

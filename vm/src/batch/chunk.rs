@@ -24,7 +24,7 @@ use crate::bytecode::{Bytecode, query_period};
 use crate::point::{Outcome, PointMachine, no_buffers};
 use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{
-    FaultKind, Host, Limits, QUERY_POINTS, QueryPeriod, SampleRequest, Sampled,
+    FaultKind, Host, Limits, QUERY_POINTS, QueryPeriod, SampleRequest, Sampled, Texel,
 };
 use adumbra_ir::span::Span;
 use adumbra_simd::SimdLevel;
@@ -117,6 +117,7 @@ pub(super) struct HostRequests {
     pub(super) points: Vec<usize>,
     pub(super) requests: Vec<SampleRequest>,
     pub(super) answers: Vec<Sampled>,
+    pub(super) adjoints: Vec<Texel>,
     /// The arguments of a message or a closure.
     pub(super) arguments: Vec<u32>,
 }
@@ -173,6 +174,7 @@ impl Chunk {
                 points: Vec::with_capacity(host_requests),
                 requests: Vec::with_capacity(host_requests),
                 answers: Vec::with_capacity(host_requests),
+                adjoints: Vec::new(),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
             loop_buffers,
@@ -220,6 +222,7 @@ impl Chunk {
             points,
             requests,
             answers,
+            adjoints,
             arguments,
         } = host_requests;
         memory.heap()
@@ -240,6 +243,7 @@ impl Chunk {
             + points.capacity() * size_of::<usize>()
             + requests.capacity() * size_of::<SampleRequest>()
             + answers.capacity() * size_of::<Sampled>()
+            + adjoints.capacity() * size_of::<Texel>()
             + arguments.capacity() * size_of::<u32>()
             + loop_buffers.heap()
             + saved_words.heap()

@@ -5,10 +5,10 @@ use super::instruction::SampleDetail;
 use super::planes::OperandRef;
 use crate::canonicalise;
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, TexelSlopes, canonical_float,
-    read_shadow,
+    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, Texel, TexelSlopes,
+    canonical_float, read_shadow,
 };
-use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
+use adumbra_ir::module::{ClosureId, ExplicitMip, MessageId, Slopes, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -95,6 +95,59 @@ impl Chunk {
         if waits {
             self.suspend_unanswered(elsewhere, context);
         }
+    }
+
+    /// Passes the adjoints of a sample to the host, but those of helpers.
+    ///
+    /// # Safety
+    /// The operands are those of such an instruction.
+    pub(super) unsafe fn texture_adjoint(
+        &mut self,
+        texture: TextureId,
+        mip: ExplicitMip,
+        slopes: Slopes,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
+    ) {
+        let mut filled = std::mem::take(&mut self.requests);
+        filled.points.clear();
+        filled.requests.clear();
+        filled.adjoints.clear();
+        for point in self.active.iter().filter(|&point| !self.is_helper(point)) {
+            // SAFETY: guaranteed by the caller.
+            let number = |operand| canonical_float(unsafe { float(refs, operand, point) });
+            let ([dudx, dvdx, dudy, dvdy], level) = match mip {
+                ExplicitMip::Gradients => ([2, 3, 4, 5].map(number), None),
+                ExplicitMip::Level => ([0.0; 4], Some(number(2))),
+            };
+            filled.points.push(context.first + point);
+            filled.requests.push(SampleRequest {
+                texture,
+                u: number(0),
+                v: number(1),
+                dudx,
+                dudy,
+                dvdx,
+                dvdy,
+                level,
+                slopes: slopes == Slopes::Given,
+            });
+            let first = mip.operand_count();
+            let numbers = (first..first + slopes.result_count()).map(number);
+            filled.adjoints.push(Texel::of_numbers(numbers));
+        }
+        let HostRequests {
+            points,
+            requests,
+            adjoints,
+            ..
+        } = &filled;
+        if !points.is_empty() {
+            context
+                .host
+                .texture_adjoint_batch(points, requests, adjoints);
+        }
+        self.requests = filled;
     }
 
     /// Writes the slopes of the answers, to the planes from an operand on.

@@ -4,7 +4,7 @@
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::{IndexCheck, Slopes};
+use adumbra_ir::module::{ExplicitMip, IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
@@ -163,6 +163,13 @@ pub(super) enum BatchOp {
         slopes: Slopes,
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
         elsewhere: (u32, u32),
+    },
+    /// The adjoint of a sample. Operands: u, v, then dudx, dvdx, dudy, dvdy or the level, then its
+    /// numbers.
+    TextureAdjoint {
+        texture: u32,
+        mip: ExplicitMip,
+        slopes: Slopes,
     },
     /// The difference to a neighbour. Operands: the plane for it, the value. Registers that are not
     /// in their planes: see [`BailOutValue`].

@@ -296,6 +296,15 @@ impl Chunk {
                     // (`Loader::sample`).
                     unsafe { self.sample(texture, detail, slopes, elsewhere, refs, context) };
                 }
+                BatchOp::TextureAdjoint {
+                    texture,
+                    mip,
+                    slopes,
+                } => {
+                    let texture = TextureId(texture);
+                    // SAFETY: an operand for each of the bytecode's (`Loader::all`).
+                    unsafe { self.texture_adjoint(texture, mip, slopes, refs, context) };
+                }
                 BatchOp::Difference {
                     direction,
                     elsewhere,

@@ -2,7 +2,7 @@
 //! of [`instruction`](super::instruction).
 
 use super::instruction::{ShadowPattern, WORDS};
-use adumbra_ir::module::{IndexCheck, Slopes};
+use adumbra_ir::module::{ExplicitMip, IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::Op;
 
@@ -40,6 +40,11 @@ byte_field!(Direction, |direction| direction as u8, |byte| {
 byte_field!(Slopes, |slopes| slopes as u8, |byte| match byte {
     0 => Some(Slopes::Omitted),
     1 => Some(Slopes::Given),
+    _ => None,
+});
+byte_field!(ExplicitMip, |mip| mip as u8, |byte| match byte {
+    0 => Some(ExplicitMip::Gradients),
+    1 => Some(ExplicitMip::Level),
     _ => None,
 });
 byte_field!(IndexCheck, |check| check as u8, |byte| match byte {

@@ -6,7 +6,7 @@
 //! listing, validation, data-flow analysis and loading read it.
 
 use super::encoding::{Encoded, Field};
-use adumbra_ir::module::{IndexCheck, Slopes};
+use adumbra_ir::module::{ExplicitMip, IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -123,6 +123,9 @@ pub enum Opcode {
     /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
     /// to those listed at `c`.
     SampleLevel(Slopes),
+    /// Passes the adjoint of a sample of texture `d` to the host: u, v, what its footprint comes
+    /// from, four numbers, and their slopes where they are given, in the registers listed at `a`.
+    TextureAdjoint(ExplicitMip, Slopes),
     /// `d ←` number `c` of the element of buffer `a` at index `b`, of that type; an index out of
     /// range is clamped.
     Buffer(Scalar, IndexCheck),
@@ -212,6 +215,21 @@ pub enum Successors {
 /// The list of the results of a sample.
 const fn texel(slopes: Slopes) -> OperandRole {
     OperandRole::WriteList(slopes.result_count() as u32)
+}
+
+/// The number of operands of the adjoint of a sample.
+const fn adjoint_operands(mip: ExplicitMip, slopes: Slopes) -> u32 {
+    (mip.operand_count() + slopes.result_count()) as u32
+}
+
+/// The name of the adjoint of a sample.
+const fn adjoint_name(mip: ExplicitMip, slopes: Slopes) -> &'static str {
+    match (mip, slopes) {
+        (ExplicitMip::Gradients, Slopes::Omitted) => "texture.adjoint",
+        (ExplicitMip::Level, Slopes::Omitted) => "texture.adjoint.level",
+        (ExplicitMip::Gradients, Slopes::Given) => "texture.adjoint.sloped",
+        (ExplicitMip::Level, Slopes::Given) => "texture.adjoint.level.sloped",
+    }
 }
 
 /// These roles, the other words unused.
@@ -359,6 +377,8 @@ instructions! {
         first([Write(NO, Holds::Type(scalar)), Buffer, Read(NO, INT), Number]);
     37 BufferLength, "buffer.length", [], Next, first([Write(NO, INT), Buffer]);
     38 BufferAdd, "buffer.add", [], Next, first([Sum, Read(NO, INT), Read(NO, FLOAT), Number]);
+    39 TextureAdjoint(mip, slopes), adjoint_name(mip, slopes), [], Next,
+        first([Texture, ReadList(adjoint_operands(mip, slopes))]);
 }
 
 /// The lanes of the result, then of each operand.

@@ -98,6 +98,13 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 let words = [texture.0, given, 0, self.list(registers)];
                 self.emit_at(inst.span, opcode, words);
             }
+            InstKind::TextureAdjoint(texture, mip, slopes) => {
+                let given: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
+                let given = self.list(given);
+                self.release(args, at);
+                let opcode = Opcode::TextureAdjoint(*mip, *slopes);
+                self.emit_at(inst.span, opcode, [texture.0, given]);
+            }
             InstKind::Message(message) => {
                 let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
                 let list = self.list(registers);

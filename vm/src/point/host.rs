@@ -9,7 +9,7 @@ use crate::canonicalise;
 use adumbra_ir::host::{
     ClosureRef, FaultKind, Host, SampleRequest, Texel, canonical_float, read_shadow,
 };
-use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
+use adumbra_ir::module::{ClosureId, ExplicitMip, MessageId, Slopes, TextureId};
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
@@ -186,6 +186,55 @@ pub(super) unsafe fn answer(
         for (&register, word) in registers.iter().zip(texel.words()) {
             *file.add(register as usize) = word;
         }
+    }
+}
+
+/// `words`: texture, list of u, v, the partials or the level, and the adjoint's numbers.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
+pub(super) unsafe fn texture_adjoint(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &mut PointState,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const ThreadedInstruction {
+    let Opcode::TextureAdjoint(mip, slopes) = state.opcode(ip) else {
+        unreachable!("only adjoints are loaded as adjoints");
+    };
+    // SAFETY: validation checked the list, which has as many registers as the opcode has operands;
+    // the caller of `execute` has lent the host (`PointMachine::lend`).
+    unsafe {
+        let (u, v, [dudx, dvdx, dudy, dvdy], level) = match mip {
+            ExplicitMip::Gradients => {
+                let [u, v, partials @ ..] = floats::<6>(ip, file, state);
+                (u, v, partials, None)
+            }
+            ExplicitMip::Level => {
+                let [u, v, level] = floats(ip, file, state);
+                (u, v, [0.0; 4], Some(level))
+            }
+        };
+        let request = SampleRequest {
+            texture: TextureId((*ip).words[0]),
+            u,
+            v,
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level,
+            slopes: slopes == Slopes::Given,
+        };
+        let first = (*ip).words[1] as usize + mip.operand_count();
+        let numbers = state.lists[first..][..slopes.result_count()].iter();
+        let numbers =
+            numbers.map(|&register| canonical_float(f32::from_bits(read(file, register))));
+        let adjoint = Texel::of_numbers(numbers);
+        (*state.host).texture_adjoint(&request, &adjoint);
+        next(ip, file, state)
     }
 }
 

@@ -105,6 +105,7 @@ fn handler(
         Opcode::Buffer(..) => buffers::buffer,
         Opcode::BufferLength => buffers::length,
         Opcode::BufferAdd => buffers::add,
+        Opcode::TextureAdjoint(..) => host::texture_adjoint,
         Opcode::Message => host::message,
         Opcode::MakeClosure => host::make_closure,
         Opcode::ClosureAdd => host::closure_add,

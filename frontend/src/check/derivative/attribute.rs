@@ -13,12 +13,17 @@ pub(in crate::check) const MUTATING: &str = "mutating";
 /// `[NoDiffThis]` before a method: `this` is a constant for its derivatives.
 pub(in crate::check) const NO_DIFF_THIS: &str = "NoDiffThis";
 
+/// `[Differentiable]` before a function: it has derivatives; before a texture: its samples have
+/// slopes.
+const DIFFERENTIABLE: &str = "Differentiable";
+
 /// What an attribute is before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Function,
     Method,
     Loop,
+    Texture,
     Other,
 }
 
@@ -56,9 +61,10 @@ const FUNCTIONS: &[Position] = &[Position::Function, Position::Method];
 const METHODS: &[Position] = &[Position::Method];
 const LOOPS: &[Position] = &[Position::Loop];
 const BOTH: &[Position] = &[Position::Function, Position::Method, Position::Loop];
+const VALUES: &[Position] = &[Position::Function, Position::Method, Position::Texture];
 
 const ATTRIBUTES: &[AttributeKind] = &[
-    kind("Differentiable", Arguments::None, FUNCTIONS),
+    kind(DIFFERENTIABLE, Arguments::None, VALUES),
     kind("ForwardDerivative", Arguments::Function, FUNCTIONS),
     kind("BackwardDerivative", Arguments::Function, FUNCTIONS),
     kind("PrimalSubstitute", Arguments::Function, FUNCTIONS),
@@ -99,7 +105,7 @@ const FOREIGN: &[(&str, &str)] = &[
 /// were reported, and mark it, too.
 pub(super) fn marks_differentiable(name: &str) -> bool {
     let is_foreign = |(foreign, fix): &(&str, &str)| *foreign == name && *fix == DIFFERENTIABLE_FIX;
-    name == "Differentiable" || FOREIGN.iter().any(is_foreign)
+    name == DIFFERENTIABLE || FOREIGN.iter().any(is_foreign)
 }
 
 /// Whether there is an attribute of that name.
@@ -126,10 +132,31 @@ impl<'a> TypeChecker<'a, '_> {
                         self.check_attributes(method.attributes, Position::Method);
                     }
                 }
+                ItemKind::Declaration(declaration) if declaration.is_of_textures() => {
+                    self.check_attributes(item.attributes, Position::Texture);
+                    self.give_slopes(item.attributes, declaration);
+                }
                 _ => self.check_attributes(item.attributes, Position::Other),
             }
         }
         self.resolve_marks();
+    }
+
+    /// Samples of the textures that are declared have slopes, if an attribute says so.
+    fn give_slopes(
+        &mut self,
+        attributes: &[ast::Attribute<'a>],
+        declaration: &ast::Declaration<'a>,
+    ) {
+        let mut names = attributes.iter().map(|a| self.symbol_name(a.name.symbol));
+        if !names.any(marks_differentiable) {
+            return;
+        }
+        for declarator in declaration.declarators {
+            if let Some(number) = self.names.texture(declarator.name.symbol) {
+                self.textures[number as usize].has_slopes = true;
+            }
+        }
     }
 
     /// Reports attributes that are unknown, misplaced or have other arguments.
@@ -203,6 +230,7 @@ impl<'a> TypeChecker<'a, '_> {
                 LOOPS => "a loop",
                 METHODS => "a method",
                 BOTH => "a function or a loop",
+                VALUES => "a function or a texture",
                 _ => "a function",
             };
             self.report(

@@ -202,7 +202,7 @@ impl<'a> TypeChecker<'a, '_> {
                 Diagnostic::new(Code::LostInSample, span, message)
                     .here("its derivative would be 0")
                     .help(format!(
-                        "write `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted, or give `{around_name}` a `[PrimalSubstitute(…)]`"
+                        "write `[Differentiable]` before `texture2d {name};` if the host answers with slopes; or `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted"
                     ))
             }
             LossCause::Closure => {

@@ -140,7 +140,7 @@ impl<'t, 'p, 'a> Canonical<'t, 'p, 'a> {
             params: self.params.iter().map(param).collect(),
             results: self.results.iter().map(active).collect(),
             arrays: self.arrays.iter().map(active).collect(),
-            buffers: Vec::new(),
+            memory: adumbra_ir::module::ActiveMemory::default(),
         }
     }
 

@@ -163,6 +163,10 @@ impl<F: Number> Evaluation<'_, F> {
             InstKind::Sample(texture, detail, slopes) => {
                 return self.sample(inst, texture, detail, slopes, args);
             }
+            InstKind::TextureAdjoint(texture, mip, slopes) => {
+                self.texture_adjoint(texture, mip, slopes, args);
+                return Ok(Values::new());
+            }
             InstKind::Message(message) => {
                 if self.options.origins {
                     self.state.origins.observe(args);
@@ -284,6 +288,35 @@ impl<F: Number> Evaluation<'_, F> {
             Some(texel) => Ok(self.answered(inst, texel)),
             None => Err(Halt::Pending(QuadPause::Texel(request))),
         }
+    }
+
+    fn texture_adjoint(
+        &mut self,
+        texture: TextureId,
+        mip: ExplicitMip,
+        slopes: Slopes,
+        args: &[EvalValue<F>],
+    ) {
+        let number = |i: usize| canonical_value(args[i]).float;
+        let zero = F::default();
+        let ([dudx, dvdx, dudy, dvdy], level) = match mip {
+            ExplicitMip::Gradients => ([2, 3, 4, 5].map(number), None),
+            ExplicitMip::Level => ([zero; 4], Some(number(2))),
+        };
+        let request = SampleRequest {
+            texture,
+            u: number(0),
+            v: number(1),
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level,
+            slopes: slopes == Slopes::Given,
+        };
+        let numbers = (mip.operand_count()..args.len()).map(|i| number(i).to_f32());
+        self.host
+            .texture_adjoint(&request, &Texel::of_numbers(numbers));
     }
 
     /// The results of a sample that was answered.

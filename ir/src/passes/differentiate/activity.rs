@@ -18,7 +18,7 @@ use crate::passes::shadow_flow::{
 pub(super) struct ActiveSlots {
     nodes: Vec<bool>,
     values: usize,
-    buffers: Vec<Option<BufferId>>,
+    memory: ActiveMemory,
 }
 
 impl ActiveSlots {
@@ -47,8 +47,8 @@ impl ActiveSlots {
         for &slot in &signature.ins {
             varied[inner_in(function, slot) as usize] |= is_active(slot, &activity.params);
         }
-        if !activity.buffers.is_empty() {
-            for_each_read(wiring, function, &activity.buffers, |node| {
+        if !activity.memory.is_empty() {
+            for_each_read(wiring, function, &activity.memory, |node| {
                 varied[node as usize] = true;
             });
         }
@@ -77,7 +77,7 @@ impl ActiveSlots {
         ActiveSlots {
             nodes,
             values: function.values.len(),
-            buffers: activity.buffers.clone(),
+            memory: activity.memory.clone(),
         }
     }
 
@@ -87,14 +87,23 @@ impl ActiveSlots {
             params: call.args.iter().map(|&arg| self.value(arg)).collect(),
             results: call.results.iter().map(|r| self.value(r)).collect(),
             arrays: arrays.iter().map(|&array| self.array(array)).collect(),
-            buffers: self.buffers.clone(),
+            memory: self.memory.clone(),
         }
     }
 
     /// The buffer of the derivative of what a value was read from, if the value is active.
     pub(super) fn derivative_of(&self, value: ValueId, buffer: BufferId) -> Option<BufferId> {
-        let derivative = self.buffers.get(buffer.index()).copied().flatten();
-        derivative.filter(|_| self.value(value))
+        self.memory.of_buffer(buffer).filter(|_| self.value(value))
+    }
+
+    /// The texture of the derivative of a sample, if any of its results is active.
+    pub(super) fn derivative_of_sample(
+        &self,
+        inst: &Inst,
+        texture: TextureId,
+    ) -> Option<TextureId> {
+        let derivative = self.memory.of_texture(texture);
+        derivative.filter(|_| inst.results.iter().any(|result| self.value(result)))
     }
 
     /// Whether a value is active; false for values that were added since.
@@ -118,26 +127,24 @@ impl Activity {
                 .any(|(array, &active)| active && array.mode != Some(leave_out))
         };
         let goes_in =
-            self.params.contains(&true) || arrays(PassingMode::Out) || !self.buffers.is_empty();
+            self.params.contains(&true) || arrays(PassingMode::Out) || !self.memory.is_empty();
         let comes_out = self.results.contains(&true) || arrays(PassingMode::In);
         !goes_in || !comes_out
     }
 }
 
-/// Calls `each` with the nodes that the numbers of active buffers come in by: reads, and all that
+/// Calls `each` with the nodes that the numbers of active memory come in by: reads, and all that
 /// comes out of calls of functions that read.
 fn for_each_read(
     wiring: DerivativeWiring<'_>,
     function: &Function,
-    active: &[Option<BufferId>],
+    active: &ActiveMemory,
     mut each: impl FnMut(FlowNode),
 ) {
     let insts = function.regions.iter().flat_map(|region| &region.insts);
     for inst in insts {
         match &inst.kind {
-            InstKind::Buffer(buffer, ..) if active[buffer.index()].is_some() => {
-                each(inst.results.first.0);
-            }
+            _ if active.is_read_by(inst) => inst.results.iter().for_each(|result| each(result.0)),
             InstKind::Call(callee, _) if wiring.reads.any(*callee, active) => {
                 let callee = &wiring.functions[callee.index()];
                 let has_rule = callee.custom.forward.is_some() || callee.custom.backward.is_some();

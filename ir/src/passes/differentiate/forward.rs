@@ -255,6 +255,17 @@ impl Forward<'_, '_> {
                     self.tangents[result.index()] = Some(tangent.first);
                 }
             }
+            InstKind::Sample(texture, detail, slopes) => {
+                if let Some(tangents) = self.active.derivative_of_sample(inst, texture) {
+                    let args = self.copied.args(&inst.args);
+                    let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
+                    let kind = InstKind::Sample(tangents, detail, slopes);
+                    let sampled = self.builder.inst(kind, args, types, span);
+                    for (result, tangent) in inst.results.iter().zip(sampled.iter()) {
+                        self.tangents[result.index()] = Some(tangent);
+                    }
+                }
+            }
             InstKind::Load(array) if self.active.value(inst.results.first) => {
                 if let Some(tangents) = self.tangent_arrays[array.index()] {
                     let index = self.index(inst, array);

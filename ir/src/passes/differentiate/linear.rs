@@ -117,6 +117,11 @@ impl Linear {
             {
                 read(inst.args[0]);
             }
+            InstKind::Sample(texture, ..)
+                if self.active.derivative_of_sample(inst, *texture).is_some() =>
+            {
+                inst.args.iter().copied().for_each(read);
+            }
             InstKind::ArrayCopy { to, .. } if self.active.array(*to) => {
                 inst.args.iter().copied().for_each(read);
             }
@@ -326,6 +331,6 @@ fn tangents_of(activity: &Activity) -> Activity {
         params: tangents(&activity.params),
         results: tangents(&activity.results),
         arrays: tangents(&activity.arrays),
-        buffers: Vec::new(),
+        memory: ActiveMemory::default(),
     }
 }

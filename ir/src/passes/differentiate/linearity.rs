@@ -394,7 +394,7 @@ impl Check<'_> {
                     arrays: passed
                         .map(|(array, &is)| is && self.dependence.array(*array))
                         .collect(),
-                    buffers: Vec::new(),
+                    memory: ActiveMemory::default(),
                 };
                 let given = inst.args.iter().zip(&wanted.params);
                 let is_violated =

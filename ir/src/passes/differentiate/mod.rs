@@ -56,7 +56,7 @@ pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
 
-use super::buffer_reads::BufferReads;
+use super::memory_reads::MemoryReads;
 use super::shadow_flow::DerivativeWiring;
 use crate::calls::CallGraph;
 use crate::derivative::{Activity, DifferentiationMode, Recipe};
@@ -99,7 +99,7 @@ fn differentiate_by(
     substitute::substitute(module);
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
-    let reads = BufferReads::new(module);
+    let reads = MemoryReads::new(module);
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
@@ -185,8 +185,8 @@ struct Differentiator<'m> {
     recursive: Vec<bool>,
     /// By function; of those that are made for others only the order.
     orders: Vec<FunctionOrder>,
-    /// The buffers that functions read.
-    reads: BufferReads,
+    /// The memory of the host that functions read.
+    reads: MemoryReads,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records
     /// which another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
@@ -305,11 +305,11 @@ impl Differentiator<'_> {
                 params: params.map(|&p| float(function.value(p).ty)).collect(),
                 results: function.results.iter().map(|r| float(r.ty)).collect(),
                 arrays: active.arrays,
-                buffers: active.buffers,
+                memory: active.memory,
             });
         }
-        if !self.reads.any(callee, &active.buffers) {
-            active.buffers.clear();
+        if !self.reads.any(callee, &active.memory) {
+            active.memory = ActiveMemory::default();
         }
         let is_plain = function.custom.is_zero || active.is_empty(function);
         (!is_plain).then_some(active)

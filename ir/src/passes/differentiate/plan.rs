@@ -230,6 +230,9 @@ fn touched(linear: &Linear) -> Vec<bool> {
                 let derivative = linear.active.derivative_of(inst.results.first, *buffer);
                 derivative.is_some()
             }
+            InstKind::Sample(texture, ..) => {
+                linear.active.derivative_of_sample(inst, *texture).is_some()
+            }
             InstKind::Load(array)
             | InstKind::Store(array)
             | InstKind::ArrayZero(array)

@@ -12,11 +12,14 @@
 //!   each output, its tangent.
 //! - *Both*: a buffer that it is differentiated by has a buffer *d(w)* beside it: the sum that
 //!   points add its gradient to, or its tangents.
+//! - A texture: backward, points pass the adjoints of its samples to the host; forward, a texture
+//!   *d(t)* has its tangents.
 //!
 //! The derivative itself is written by `differentiate`, as any other. Functions need no marks.
 //! Globals that are differentiated by become parameters of all that reads them, by `parameters`.
 //! Derivatives nest: the module that results is a shader as any.
 
+mod memory_globals;
 mod parameters;
 mod tangent_type;
 
@@ -28,6 +31,7 @@ use crate::derivative::{Activity, DifferentiationMode, Recipe};
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, Type};
+use memory_globals::with_globals_for_memory;
 use parameters::GlobalScalar;
 use std::collections::HashSet;
 pub use tangent_type::{TangentGlobal, tangent_globals, tangent_type};
@@ -45,6 +49,8 @@ pub struct EntryDerivative {
     pub globals: Vec<usize>,
     /// The buffers that they are differentiated by, in order.
     pub buffers: Vec<usize>,
+    /// The textures that they are differentiated by, in order.
+    pub textures: Vec<usize>,
     /// How many derivatives of the shader the module is already.
     pub nested: usize,
 }
@@ -84,12 +90,14 @@ pub struct EntryLosses {
     pub zero_globals: Vec<usize>,
     /// The buffers that no derivative leads from.
     pub zero_buffers: Vec<usize>,
+    /// The textures that no derivative leads from.
+    pub zero_textures: Vec<usize>,
 }
 
 /// Finds what a derivative of a shader lacks.
 pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosses {
     let mut module = module.clone();
-    let derivative = &with_globals_for_buffers(&mut module, derivative);
+    let derivative = &with_globals_for_memory(&mut module, derivative);
     let activity = with_parameters(&mut module, derivative);
     let signature = |function: &Function| GradientSignature {
         is_marked: true,
@@ -125,45 +133,23 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
         .map(|&at| (at, tangent_type(&globals[at].ty)));
     let zeros = tangents.filter(|(_, ty)| !ty.as_ref().is_some_and(|ty| leads(&found, ty)));
     let zeros: Vec<usize> = zeros.map(|(at, _)| at).collect();
-    // Those of buffers are the last.
-    let first = globals.len() - derivative.buffers.len();
-    let (zero_globals, zero_buffers) = zeros.into_iter().partition(|&at| at < first);
-    let buffer = |at: usize| derivative.buffers[at - first];
-    let zero_buffers: Vec<usize> = zero_buffers;
+    // Those of buffers come after the others, and those of textures last.
+    let first_texture = globals.len() - derivative.textures.len();
+    let first_buffer = first_texture - derivative.buffers.len();
+    let (zero_globals, of_memory): (Vec<usize>, Vec<usize>) =
+        zeros.into_iter().partition(|&at| at < first_buffer);
+    let (of_buffers, of_textures): (Vec<usize>, Vec<usize>) =
+        of_memory.into_iter().partition(|&at| at < first_texture);
+    let buffer = |at: usize| derivative.buffers[at - first_buffer];
+    let texture = |at: usize| derivative.textures[at - first_texture];
     EntryLosses {
         zero_inputs,
         zero_globals,
-        zero_buffers: zero_buffers.into_iter().map(buffer).collect(),
+        zero_buffers: of_buffers.into_iter().map(buffer).collect(),
+        zero_textures: of_textures.into_iter().map(texture).collect(),
         lost: found.losses,
         live_calls: found.live_calls,
     }
-}
-
-/// Puts a new global in place of each buffer that is differentiated by. Its numbers are other ones,
-/// but derivatives lead from it as they do from the buffer.
-fn with_globals_for_buffers(module: &mut Module, derivative: &EntryDerivative) -> EntryDerivative {
-    let mut derivative = derivative.clone();
-    let mut globals_of = vec![None; module.buffers.len()];
-    for &at in &derivative.buffers {
-        let id = GlobalId(module.globals.len() as u32);
-        globals_of[at] = Some(id);
-        derivative.globals.push(id.index());
-        let Buffer { name, element, .. } = &module.buffers[at];
-        module.globals.push(Global {
-            name: name.clone(),
-            ty: element.clone(),
-        });
-    }
-    let regions = module.functions.iter_mut().flat_map(|f| &mut f.regions);
-    for inst in regions.flat_map(|region| &mut region.insts) {
-        if let InstKind::Buffer(buffer, number, _) = inst.kind
-            && let Some(global) = globals_of[buffer.index()]
-        {
-            inst.kind = InstKind::Global(global, number);
-            inst.args.clear();
-        }
-    }
-    derivative
 }
 
 /// Makes globals that are differentiated by parameters of the entry, after those of its inputs.
@@ -189,7 +175,7 @@ fn with_parameters(module: &mut Module, derivative: &EntryDerivative) -> Activit
         params: inputs.chain(lifted.iter().map(|_| true)).collect(),
         results: results.collect(),
         arrays: Vec::new(),
-        buffers: Vec::new(),
+        memory: ActiveMemory::default(),
     }
 }
 
@@ -206,20 +192,24 @@ fn lifted(module: &Module, derivative: &EntryDerivative) -> Vec<GlobalScalar> {
 /// Gives the module an entry that computes the derivative, which `differentiate` has yet to write.
 ///
 /// # Panics
-/// If there is no such output, input, global or buffer, or one has no floats; if they are not in
-/// order, since those of the derived function are.
+/// If there is no such output, input, global, buffer or texture, or one has no floats; if they are
+/// not in order, since those of the derived function are.
 pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
     for numbers in [
         &derivative.outputs,
         &derivative.inputs,
         &derivative.globals,
         &derivative.buffers,
+        &derivative.textures,
     ] {
         let mut pairs = numbers.windows(2);
         assert!(pairs.all(|pair| pair[0] < pair[1]), "they are in order");
     }
     let mut activity = with_parameters(module, derivative);
-    activity.buffers = add_buffers(module, derivative);
+    activity.memory = ActiveMemory {
+        buffers: add_buffers(module, derivative),
+        textures: add_textures(module, derivative),
+    };
     let lifted = lifted(module, derivative);
     let primal = module.entry;
     let derived = derived(module, derivative.mode, primal, activity);
@@ -321,6 +311,32 @@ fn add_buffers(module: &mut Module, derivative: &EntryDerivative) -> Vec<Option<
             span: primal.span,
         });
     }
+    active
+}
+
+/// The textures for the derivatives of those that are differentiated by: in forward mode one of
+/// the tangents of each, which is added. Returns them by texture; none if there are none.
+fn add_textures(module: &mut Module, derivative: &EntryDerivative) -> Vec<Option<TextureId>> {
+    if derivative.textures.is_empty() {
+        return Vec::new();
+    }
+    let mut active = vec![None; module.textures.len()];
+    for &at in &derivative.textures {
+        active[at] = Some(match derivative.mode {
+            DifferentiationMode::Backward => TextureId(at as u32),
+            DifferentiationMode::Forward => {
+                let id = TextureId(module.textures.len() as u32);
+                let primal = &module.textures[at];
+                module.textures.push(Texture {
+                    name: tangent_name(derivative.nested, &primal.name),
+                    metadata: Vec::new(),
+                    span: primal.span,
+                });
+                id
+            }
+        });
+    }
+    active.resize(module.textures.len(), None);
     active
 }
 

@@ -20,6 +20,7 @@ fn entry_products(seed: u64) -> Option<[f64; 2]> {
         outputs: vec![0],
         inputs: vec![0],
         globals: Vec::new(),
+        textures: Vec::new(),
         buffers: vec![0],
         nested: 0,
     };

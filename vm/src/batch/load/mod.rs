@@ -469,6 +469,15 @@ impl Loader<'_> {
                 let operands = vec![u, v, zero, zero, zero, zero, level];
                 self.sample(code, SampleDetail::Level, slopes, operands);
             }
+            Opcode::TextureAdjoint(mip, slopes) => {
+                let operands = self.all(lists.list(code, 1));
+                let batch_op = BatchOp::TextureAdjoint {
+                    texture: a,
+                    mip,
+                    slopes,
+                };
+                self.emit(batch_op, operands);
+            }
             Opcode::Message => {
                 let operands = self.all(lists.list(code, 1));
                 self.emit(BatchOp::Message { message: a, steps }, operands);

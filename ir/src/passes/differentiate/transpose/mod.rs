@@ -13,6 +13,7 @@ mod branches;
 mod calls;
 mod loops;
 mod primal;
+mod textures;
 
 use super::field::{Coefficient, Trace};
 use super::guards::StrongProduct;
@@ -245,6 +246,11 @@ impl<'a> Transpose<'a> {
                     let index = self.value(inst.args[0], span);
                     let kind = InstKind::BufferAdd(sum, *number);
                     self.builder.inst(kind, [index, adjoint], [], span);
+                }
+            }
+            InstKind::Sample(texture, detail, slopes) => {
+                if let Some(texture) = linear.active.derivative_of_sample(inst, *texture) {
+                    self.sample(inst, texture, *detail, *slopes);
                 }
             }
             InstKind::Store(array) => {
