@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 11
+#define ADUMBRA_API 12
 
 
 
@@ -661,6 +661,12 @@ typedef struct AdumbraGradientRequest {
     size_t buffer_count;
     /// 1 for all buffers that have floats and are read.
     uint32_t all_buffers;
+    /// Names of textures that it is by.
+    const char *const *textures;
+    /// The number of these names.
+    size_t texture_count;
+    /// 1 for all textures.
+    uint32_t all_textures;
 } AdumbraGradientRequest;
 
 /// A value that the gradient of a program is of or by, and the place of its derivative in that
@@ -669,7 +675,8 @@ typedef struct AdumbraDifferentiated {
     /// Bytes of this struct.
     uint32_t size;
     /// The `AdumbraList` that has the value: `ADUMBRA_LIST_OUTPUTS` if the gradient is of it,
-    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS` or `ADUMBRA_LIST_BUFFERS` if it is by it.
+    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS`, `ADUMBRA_LIST_BUFFERS` or
+    /// `ADUMBRA_LIST_TEXTURES` if it is by it.
     uint32_t list;
     /// Its number in that list.
     size_t index;
@@ -677,7 +684,8 @@ typedef struct AdumbraDifferentiated {
     const char *name;
     /// The `AdumbraList` that has its derivative: `ADUMBRA_LIST_OUTPUTS` if the program computes
     /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point, `ADUMBRA_LIST_BUFFERS` for a
-    /// buffer, with the buffer itself if points add to a sum.
+    /// buffer, with the buffer itself if points add to a sum, `ADUMBRA_LIST_TEXTURES` for a texture
+    /// of tangents, with the texture itself if the host gets adjoints.
     uint32_t derivative_list;
     /// 1 if the gradient by it is 0 at every point, since no derivative leads from it to an output.
     uint32_t is_zero;
@@ -685,7 +693,7 @@ typedef struct AdumbraDifferentiated {
     size_t derivative_index;
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
     /// one for each element of an array and each member of a struct; 0 where points add it to a
-    /// sum, which `adumbra_sums_buffer` gives.
+    /// sum, which `adumbra_sums_buffer` gives, or the host adds up adjoints, `texture_adjoint`.
     size_t derivative_count;
 } AdumbraDifferentiated;
 
@@ -803,8 +811,13 @@ typedef void (*AdumbraTakeMessage)(void *user, size_t point, const char *text, s
 /// or more often.
 typedef uint32_t (*AdumbraIsCancelled)(void *user);
 
-/// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
-/// no point is cancelled.
+/// Takes the adjoint of a sample, the derivative by each number of its texel: red, green, blue,
+/// alpha; after them, if the request wants slopes, the derivatives by these eight. `slopes` of the
+/// request is NULL.
+typedef void (*AdumbraTextureAdjoint)(void *user, const struct AdumbraSampleRequest *request, const float *adjoint);
+
+/// The callbacks of an evaluation. All may be NULL: then textures are white, messages and adjoints
+/// are lost, and no point is cancelled.
 ///
 /// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
 /// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
@@ -823,6 +836,8 @@ typedef struct AdumbraHost {
     AdumbraTakeMessage message;
     /// Cancels points.
     AdumbraIsCancelled is_cancelled;
+    /// Takes the adjoints of samples, for a gradient by a texture.
+    AdumbraTextureAdjoint texture_adjoint;
 } AdumbraHost;
 
 /// A node of a closure tree. Nodes have numbers, which mean something until the evaluator's next
@@ -1129,7 +1144,8 @@ void adumbra_program_free(struct AdumbraProgram *program);
 /// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
 /// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
 /// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is. The gradient
-/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`.
+/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`. That by a
+/// texture `t` the host adds up from what `texture_adjoint` gets; its tangent is the texture `d(t)`.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a

@@ -62,6 +62,12 @@ pub struct AdumbraGradientRequest {
     pub buffer_count: usize,
     /// 1 for all buffers that have floats and are read.
     pub all_buffers: u32,
+    /// Names of textures that it is by.
+    pub textures: *const *const c_char,
+    /// The number of these names.
+    pub texture_count: usize,
+    /// 1 for all textures.
+    pub all_textures: u32,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
@@ -78,7 +84,8 @@ pub struct AdumbraDifferentiated {
     /// Bytes of this struct.
     pub size: u32,
     /// The `AdumbraList` that has the value: `ADUMBRA_LIST_OUTPUTS` if the gradient is of it,
-    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS` or `ADUMBRA_LIST_BUFFERS` if it is by it.
+    /// `ADUMBRA_LIST_PARAMETERS`, `ADUMBRA_LIST_GLOBALS`, `ADUMBRA_LIST_BUFFERS` or
+    /// `ADUMBRA_LIST_TEXTURES` if it is by it.
     pub list: u32,
     /// Its number in that list.
     pub index: usize,
@@ -86,7 +93,8 @@ pub struct AdumbraDifferentiated {
     pub name: *const c_char,
     /// The `AdumbraList` that has its derivative: `ADUMBRA_LIST_OUTPUTS` if the program computes
     /// it, `ADUMBRA_LIST_GLOBALS` if the host gives it for each point, `ADUMBRA_LIST_BUFFERS` for a
-    /// buffer, with the buffer itself if points add to a sum.
+    /// buffer, with the buffer itself if points add to a sum, `ADUMBRA_LIST_TEXTURES` for a texture
+    /// of tangents, with the texture itself if the host gets adjoints.
     pub derivative_list: u32,
     /// 1 if the gradient by it is 0 at every point, since no derivative leads from it to an output.
     pub is_zero: u32,
@@ -94,7 +102,7 @@ pub struct AdumbraDifferentiated {
     pub derivative_index: usize,
     /// How many entries of that list it is, one after the other: one, or, where the host gives it,
     /// one for each element of an array and each member of a struct; 0 where points add it to a
-    /// sum, which `adumbra_sums_buffer` gives.
+    /// sum, which `adumbra_sums_buffer` gives, or the host adds up adjoints, `texture_adjoint`.
     pub derivative_count: usize,
 }
 
@@ -120,12 +128,13 @@ unsafe fn read_names<'a>(
 /// The names are the caller's, by the contract of the crate.
 unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientRequest> {
     // SAFETY: the caller promises names that end with NUL.
-    let (of, inputs, globals, buffers) = unsafe {
+    let (of, inputs, globals, buffers, textures) = unsafe {
         (
             read_names(arg!(request->of), request.of_count)?,
             read_names(arg!(request->inputs), request.input_count)?,
             read_names(arg!(request->globals), request.global_count)?,
             read_names(arg!(request->buffers), request.buffer_count)?,
+            read_names(arg!(request->textures), request.texture_count)?,
         )
     };
     let modes = [Mode::Backward, Mode::Forward];
@@ -142,10 +151,16 @@ unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientReque
     if flag(arg!(request->all_buffers))? {
         asked = asked.by_buffers();
     }
+    if flag(arg!(request->all_textures))? {
+        asked = asked.by_textures();
+    }
     asked = of.into_iter().fold(asked, GradientRequest::of);
     asked = inputs.into_iter().fold(asked, GradientRequest::by_input);
     asked = globals.into_iter().fold(asked, GradientRequest::by_global);
-    Ok(buffers.into_iter().fold(asked, GradientRequest::by_buffer))
+    asked = buffers.into_iter().fold(asked, GradientRequest::by_buffer);
+    Ok(textures
+        .into_iter()
+        .fold(asked, GradientRequest::by_texture))
 }
 
 /// The number of the entry of that name.
@@ -163,6 +178,7 @@ impl AdumbraProgram {
                 position(program.globals().members().iter().map(|m| m.name()), name)
             }
             AdumbraList::Buffers => position(program.buffers().map(|b| &*b.name), name),
+            AdumbraList::Textures => position(program.textures().iter().map(|t| &*t.name), name),
             _ => position(program.inputs().iter().map(|i| &*i.name), name),
         }
     }
@@ -180,6 +196,7 @@ impl AdumbraProgram {
                 ParameterKind::Input => AdumbraList::Parameters,
                 ParameterKind::Global => AdumbraList::Globals,
                 ParameterKind::Buffer => AdumbraList::Buffers,
+                ParameterKind::Texture => AdumbraList::Textures,
             };
             (list, &by.value, by.is_zero)
         });
@@ -193,7 +210,8 @@ impl AdumbraProgram {
 /// Backward, the cotangent of an output `o` is the global `d(o)`, zero until set, and the gradient
 /// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
 /// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is. The gradient
-/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`.
+/// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`. That by a
+/// texture `t` the host adds up from what `texture_adjoint` gets; its tangent is the texture `d(t)`.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
@@ -278,6 +296,8 @@ pub unsafe extern "C" fn adumbra_program_differentiated(
             }
             DerivativePlace::Buffer(name) => (AdumbraList::Buffers, Some(name), 1),
             DerivativePlace::Sum => (AdumbraList::Buffers, Some(&value.name), 0),
+            DerivativePlace::Texture(name) => (AdumbraList::Textures, Some(name), 1),
+            DerivativePlace::Adjoints => (AdumbraList::Textures, Some(&value.name), 0),
         };
         let index = gradient.position(list, &value.name);
         to.write(AdumbraDifferentiated {

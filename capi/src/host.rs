@@ -8,6 +8,7 @@ use adumbra::{
     Host, Outcome, Program, SampleRequest, Sampled, Texel, TexelSlopes, host::MessageId,
 };
 use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
 use std::ops::DerefMut;
 use std::ptr::{null, null_mut};
 
@@ -166,6 +167,17 @@ pub type AdumbraSampleMany = Option<
     ),
 >;
 
+/// Takes the adjoint of a sample, the derivative by each number of its texel: red, green, blue,
+/// alpha; after them, if the request wants slopes, the derivatives by these eight. `slopes` of the
+/// request is NULL.
+pub type AdumbraTextureAdjoint = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        request: *const AdumbraSampleRequest,
+        adjoint: *const f32,
+    ),
+>;
+
 /// Takes a message that a point gives with `printf`; `text` ends with NUL and has `length` bytes
 /// before it.
 pub type AdumbraTakeMessage = Option<
@@ -176,8 +188,8 @@ pub type AdumbraTakeMessage = Option<
 /// or more often.
 pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> u32>;
 
-/// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
-/// no point is cancelled.
+/// The callbacks of an evaluation. All may be NULL: then textures are white, messages and adjoints
+/// are lost, and no point is cancelled.
 ///
 /// Callbacks run on the thread that evaluates, those of sums on as many as they have, and must
 /// return: no exceptions, no `longjmp`. They run in the library's floating-point environment; a
@@ -198,10 +210,15 @@ pub struct AdumbraHost {
     pub message: AdumbraTakeMessage,
     /// Cancels points.
     pub is_cancelled: AdumbraIsCancelled,
+    /// Takes the adjoints of samples, for a gradient by a texture.
+    pub texture_adjoint: AdumbraTextureAdjoint,
 }
 
 // SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
-unsafe impl SizedStruct for AdumbraHost {}
+unsafe impl SizedStruct for AdumbraHost {
+    // The first versions had no adjoints.
+    const FIRST: usize = offset_of!(AdumbraHost, texture_adjoint);
+}
 
 /// Memory for the columns of requests, kept from one sample to the next.
 #[derive(Debug, Default)]
@@ -387,6 +404,21 @@ impl<C: DerefMut<Target = RequestColumns>> Host for Callbacks<'_, C> {
 
     fn at_point(&mut self, point: usize) {
         self.point = point;
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        let Some(take) = self.host.texture_adjoint else {
+            return;
+        };
+        let TexelSlopes { u, v } = adjoint.slopes.unwrap_or_default();
+        let numbers = [adjoint.numbers, u, v];
+        let request = AdumbraSampleRequest::new(request, self.point, false, null_mut());
+        // SAFETY: the caller's function, by its contract; request and numbers live until it
+        // returns.
+        unsafe {
+            let numbers = numbers.as_flattened().as_ptr();
+            take(self.host.user, &raw const request, numbers);
+        }
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

@@ -137,6 +137,14 @@ public:
                 batch.wait(i);
         }
     }
+    /// Takes the adjoint of a sample, for a gradient by a texture: the derivative by each of the four
+    /// numbers, and by their slopes if the request wants these.
+    virtual void texture_adjoint(const SampleRequest &request, const Texel &adjoint, const TexelSlopes &slopes)
+    {
+        static_cast<void>(request);
+        static_cast<void>(adjoint);
+        static_cast<void>(slopes);
+    }
     /// Takes a message that a point gives with printf.
     virtual void message(std::size_t point, std::string_view text)
     {
@@ -208,6 +216,18 @@ class HostBridge {
     {
         ask(user, [&](Host &host) { host.sample_many(SampleBatch(*batch, texels, answers)); });
     }
+    static void texture_adjoint(void *user, const AdumbraSampleRequest *request, const float *adjoint)
+    {
+        ask(user, [&](Host &host) {
+            auto four = [&](std::size_t at) {
+                return Texel{adjoint[at], adjoint[at + 1], adjoint[at + 2], adjoint[at + 3]};
+            };
+            TexelSlopes slopes;
+            if (request->wants_slopes)
+                slopes = {four(4), four(8)};
+            host.texture_adjoint(*request, four(0), slopes);
+        });
+    }
     static void message(void *user, std::size_t point, const char *text, std::size_t length)
     {
         ask(user, [&](Host &host) { host.message(point, std::string_view(text, length)); });
@@ -228,6 +248,7 @@ public:
         c_.sample_many = sample_many;
         c_.message = message;
         c_.is_cancelled = is_cancelled;
+        c_.texture_adjoint = texture_adjoint;
     }
     /// Makes the call, and throws what the host threw.
     template <class Call> void call(Call call)

@@ -104,6 +104,10 @@ struct GradientRequest {
     std::vector<std::string> buffers{};
     /// Whether it is by all buffers that have floats and are read.
     bool all_buffers = false;
+    /// Textures that it is by.
+    std::vector<std::string> textures{};
+    /// Whether it is by all textures.
+    bool all_textures = false;
 };
 
 /// A value that the gradient of a program is of or by, and its derivative in that program. The
@@ -111,7 +115,8 @@ struct GradientRequest {
 struct Differentiated {
     /// The name of the value.
     std::string_view name;
-    /// The list that has it: outputs if the gradient is of it, else parameters, globals or buffers.
+    /// The list that has it: outputs if the gradient is of it, else parameters, globals, buffers or
+    /// textures.
     AdumbraList list;
     /// Whether the gradient by it is 0 at every point, since no derivative leads from it to an
     /// output.
@@ -221,7 +226,8 @@ public:
     /// that says why there is none. Where the gradient ends goes to `warnings`.
     Program gradient(const GradientRequest &request = {}, Diagnostics *warnings = nullptr) const
     {
-        detail::Names of(request.of), inputs(request.inputs), globals(request.globals), buffers(request.buffers);
+        detail::Names of(request.of), inputs(request.inputs), globals(request.globals), buffers(request.buffers),
+            textures(request.textures);
         AdumbraGradientRequest c = {};
         c.size = sizeof c;
         c.mode = request.mode;
@@ -236,6 +242,9 @@ public:
         c.buffers = buffers.data();
         c.buffer_count = buffers.size();
         c.all_buffers = request.all_buffers;
+        c.textures = textures.data();
+        c.texture_count = textures.size();
+        c.all_textures = request.all_textures;
         AdumbraProgram *made = nullptr;
         detail::explained(warnings, [&](auto found) { return adumbra_program_gradient(get(), &c, &made, found); });
         return Program(made);

@@ -109,6 +109,8 @@ pub(crate) fn rust_described(gradient: &Gradient) -> Described {
         }
         DerivativePlace::Buffer(name) => (6, vec![name.clone()]),
         DerivativePlace::Sum => (6, Vec::new()),
+        DerivativePlace::Texture(name) => (3, vec![name.clone()]),
+        DerivativePlace::Adjoints => (3, Vec::new()),
     };
     let outputs = gradient.outputs().iter().map(|value| {
         let (list, names) = place(&value.place);
@@ -120,6 +122,7 @@ pub(crate) fn rust_described(gradient: &Gradient) -> Described {
             ParameterKind::Input => 1,
             ParameterKind::Global => 2,
             ParameterKind::Buffer => 6,
+            ParameterKind::Texture => 3,
         };
         (own, by.value.name.clone(), list, names, by.is_zero)
     });
