@@ -14,6 +14,7 @@ use crate::module::*;
 use crate::types::{Direction, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
 use adumbra_ops::Op;
+use adumbra_ops::definition::OperandKind;
 
 /// The kinds of instruction. `args → results` shows operands and results.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,11 @@ pub enum InstKind {
     Const(u32),
     /// `op's operands → 1`: an op.
     Op(Op),
+    /// `float operands of the op → value, a slope for each operand`: the op, and its partial along
+    /// each operand, without shadows. Derivatives of functions have it for ops with long
+    /// algorithms, which share work between value and slopes; what differentiates it, or needs
+    /// shadows of it, expands it to ops.
+    WithSlopes(Op),
     /// `→ 1`: a scalar of a global; its shadows are the host's.
     Global(GlobalId, u32),
     /// `→ 1`: a handle to a resource of the host.
@@ -210,6 +216,8 @@ macro_rules! fields {
 }
 
 fields! {
+    /// An op.
+    Op(Op);
     /// The bits of a constant of the result's type.
     Bits(u32);
     /// A number.
@@ -313,6 +321,14 @@ impl InstKind {
         self.description().effect
     }
 
+    /// Whether an op has a partial along each of its operands: it is differentiable, and all of
+    /// them are floats.
+    pub fn has_slopes(op: Op) -> bool {
+        let info = op.info();
+        let is_float = |kind: &OperandKind| *kind == OperandKind::Float;
+        info.is_differentiable() && info.operands.iter().all(is_float)
+    }
+
     /// The regions that it contains.
     #[inline]
     pub fn regions(&self) -> impl Iterator<Item = RegionId> {
@@ -327,6 +343,16 @@ impl InstKind {
         });
         first.into_iter().chain(second)
     }
+}
+
+/// What a field holds before it is read.
+macro_rules! placeholder {
+    (Op) => {
+        Op::ALL[0]
+    };
+    ($other:ident) => {
+        Default::default()
+    };
 }
 
 /// Defines the walks over kinds by the table. An entry is
@@ -393,11 +419,11 @@ macro_rules! instructions {
                 }
             }
 
-            /// The kind with that word in IR text, if it is no op. Its fields are 0 or empty.
+            /// The kind with that word in IR text, if it is no op. Its fields are placeholders.
             pub fn of_word(word: &str) -> Option<InstKind> {
                 Some(match word {
                     $($word => {
-                        $(let $name = Default::default();)*
+                        $(let $name = placeholder!($field);)*
                         InstKind::$kind $(($($held)*))? $({ $($named),+ })?
                     })*
                     _ => return None,
@@ -424,6 +450,8 @@ const FLOATS18: Types = Types::Are(&[F32; 18]);
 const CLOSURE: Types = Types::Are(&[Closure]);
 
 instructions! {
+    "with_slopes" = WithSlopes(op), [Op(op)], " _ *",
+        Floats(op.arity()) => Floats(op.arity() + 1), Never, Pure;
     "const" = Const(bits), [Bits(bits)], " _", NONE => Any, Never, Pure;
     "global" = Global(global, scalar), [Global(global), Number(scalar)], " _[_]",
         NONE => OfGlobal(*global, *scalar), Host, Pure;

@@ -17,6 +17,7 @@
 //! A value without a lane has shadow 0 wherever one is read or passed; as an operand it contributes
 //! no term.
 
+mod dual_number;
 mod evaluation;
 mod nan_origin;
 mod number;

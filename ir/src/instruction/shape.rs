@@ -2,7 +2,7 @@
 
 use crate::module::*;
 use crate::types::{Scalar, Type};
-use Scalar::I32;
+use Scalar::{F32, I32};
 use adumbra_ops::Op;
 use smallvec::SmallVec;
 
@@ -13,6 +13,8 @@ pub enum Types {
     Are(&'static [Scalar]),
     /// Those of these that are as many, else the last.
     OneOf(&'static [&'static [Scalar]]),
+    /// That many floats.
+    Floats(usize),
     /// One of any type.
     Any,
     /// A scalar of a global.
@@ -115,6 +117,7 @@ impl Types {
                 let fitting = all.iter().find(|types| types.len() == count);
                 ScalarList::from_slice(fitting.or(all.last())?)
             }
+            Types::Floats(count) => ScalarList::from_elem(F32, count),
             Types::OfGlobal(id, scalar) => {
                 let scalars = scalars.globals.get(id.index())?;
                 ScalarList::from_slice(&[*scalars.get(scalar as usize)?])

@@ -180,7 +180,8 @@ impl IdMap {
             FieldMut::Message(id) => *id = self.messages[id.index()],
             FieldMut::Function(id) => *id = self.functions[id.index()],
             FieldMut::Record(id) => id.0 += self.first_record,
-            FieldMut::Bits(_)
+            FieldMut::Op(_)
+            | FieldMut::Bits(_)
             | FieldMut::Number(_)
             | FieldMut::Region(_)
             | FieldMut::Target(_)

@@ -1,7 +1,8 @@
 //! Dead code elimination (DCE), and renumbering.
 //!
 //! Assumes a function that the verifier accepts. Guarantees: every value left is used, but for
-//! parameters of the function, results of calls, and the four numbers of samples. Calls and loops
+//! parameters of the function, results of calls, the four numbers of samples, and what a
+//! `WithSlopes` gives beside a slope that is used. Calls and loops
 //! stay, since their entries and iterations are counted; so do `If`s and `Block`s around them, and
 //! what takes steps for the words that it moves. Stores to an array that is never read are
 //! removed, unless their index could fault. Parameters of loops that feed only themselves are
@@ -384,15 +385,20 @@ impl Sweep<'_> {
         inst.results = results;
     }
 
-    /// Removes the slopes of a sample if none is used.
+    /// Removes the slopes of a sample or an op if none is used.
     fn drop_unused_slopes(&self, inst: &mut Inst) {
-        if let InstKind::Sample(_, _, slopes @ Slopes::Given) = &mut inst.kind {
-            let numbers = Slopes::Omitted.result_count();
-            let mut given = inst.results.iter().skip(numbers);
-            if !given.any(|slope| self.used[slope.index()]) {
-                *slopes = Slopes::Omitted;
-                inst.results.count = numbers as u32;
+        let (numbers, without) = match inst.kind {
+            InstKind::Sample(texture, detail, Slopes::Given) => {
+                let without = InstKind::Sample(texture, detail, Slopes::Omitted);
+                (Slopes::Omitted.result_count(), without)
             }
+            InstKind::WithSlopes(op) => (1, InstKind::Op(op)),
+            _ => return,
+        };
+        let mut slopes = inst.results.iter().skip(numbers);
+        if !slopes.any(|slope| self.used[slope.index()]) {
+            inst.kind = without;
+            inst.results.count = numbers as u32;
         }
     }
 

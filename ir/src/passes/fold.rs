@@ -128,6 +128,25 @@ impl Fold<'_> {
                     self.half[inst.results.first.index()] = self.is_half(op, &inst.args);
                 }
             }
+            InstKind::WithSlopes(op) => {
+                let operands = inst.args.iter().map(|arg| self.known[arg.index()]);
+                if let Some(operands) = operands.collect::<Option<Vec<u32>>>() {
+                    let numbers = value_and_slopes(op, &operands);
+                    for (result, bits) in inst.results.iter().zip(numbers) {
+                        self.known[result.index()] = Some(bits);
+                        out.push(Inst {
+                            kind: InstKind::Const(bits),
+                            args: Args::new(),
+                            results: Results {
+                                first: result,
+                                count: 1,
+                            },
+                            span: inst.span,
+                        });
+                    }
+                    return;
+                }
+            }
             // The same number at all points; NaN and infinity have no difference of 0 from
             // themselves.
             InstKind::Difference(_)
@@ -318,8 +337,31 @@ pub(super) fn constant(op: Op, args: impl Iterator<Item = Option<u32>>, ty: Scal
         return None;
     }
     let bits = op.value(words);
-    let is_nan = ty == Scalar::F32 && f32::from_bits(bits).is_nan();
-    Some(if is_nan { CANONICAL_NAN } else { bits })
+    Some(match ty {
+        Scalar::F32 => constant_float(f32::from_bits(bits)),
+        _ => bits,
+    })
+}
+
+/// The bits of a float as a constant.
+fn constant_float(float: f32) -> u32 {
+    match float.is_nan() {
+        true => CANONICAL_NAN,
+        false => float.to_bits(),
+    }
+}
+
+/// The bits of an op's value, and of its slope along each of these operands.
+fn value_and_slopes(op: Op, words: &[u32]) -> Vec<u32> {
+    let operands: Vec<f32> = words.iter().map(|&bits| f32::from_bits(bits)).collect();
+    let value = f32::from_bits(op.value(words));
+    let slopes = (0..operands.len()).map(|along| {
+        let mut shadows = vec![None; operands.len()];
+        shadows[along] = Some(1.0);
+        op.tangent(&operands, value, &shadows)
+    });
+    let numbers = std::iter::once(value).chain(slopes);
+    numbers.map(constant_float).collect()
 }
 
 /// Ends a list whose end control does not reach.

@@ -3,7 +3,7 @@
 //! The walk over the dominator tree with a scoped hash table is that of Briggs, Cooper and Simpson
 //! (1997), *Value numbering*. Assumes a function that the verifier accepts. Guarantees: no pure
 //! instruction comes after an equal one that dominates it, nor a sample: a texture answers a
-//! request as it did before. Nothing is moved; other instructions that can fault or have effects
+//! request as it did before. An op whose slopes are computed before has its value from there. Nothing is moved; other instructions that can fault or have effects
 //! stay.
 //!
 //! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
@@ -34,8 +34,8 @@ pub(super) fn gvn(function: &mut Function) {
         next: vec![NONE; function.values.len()],
         keys: vec![Key::default(); function.values.len()],
         scope: Vec::with_capacity(function.values.len()),
-        samples: FxHashMap::default(),
-        sample_scope: Vec::new(),
+        lists: FxHashMap::default(),
+        list_scope: Vec::new(),
         shift: 64 - size.trailing_zeros(),
         function,
     }
@@ -123,19 +123,36 @@ struct Gvn<'f> {
     keys: Vec<Key>,
     /// The slots of the entries, oldest first.
     scope: Vec<u32>,
-    /// The first results of the samples.
-    samples: FxHashMap<SampleKey, ValueId>,
-    /// The samples, oldest first.
-    sample_scope: Vec<SampleKey>,
+    /// The first results of instructions that have several.
+    lists: FxHashMap<ListKey, ValueId>,
+    /// Those instructions, oldest first.
+    list_scope: Vec<ListKey>,
     shift: u32,
 }
 
-/// Samples with equal keys are equal requests.
-type SampleKey = (TextureId, MipSelection, Slopes, Args);
+/// The key of an instruction that has several results: samples with equal keys are equal requests.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum ListKey {
+    Sample(TextureId, MipSelection, Slopes, Args),
+    WithSlopes(Op, Args),
+}
+
+impl ListKey {
+    fn of(inst: &Inst) -> Option<ListKey> {
+        let args = || inst.args.clone();
+        Some(match inst.kind {
+            InstKind::Sample(texture, detail, slopes) => {
+                ListKey::Sample(texture, detail, slopes, args())
+            }
+            InstKind::WithSlopes(op) => ListKey::WithSlopes(op, args()),
+            _ => return None,
+        })
+    }
+}
 
 impl Gvn<'_> {
     fn region(&mut self, id: RegionId) {
-        let (outer, outer_samples) = (self.scope.len(), self.sample_scope.len());
+        let (outer, outer_lists) = (self.scope.len(), self.list_scope.len());
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
@@ -144,13 +161,10 @@ impl Gvn<'_> {
                 self.region(region);
             }
             out.extend(self.recognise(&mut inst));
-            let is_new = match (Key::of(&inst, self.function), &inst.kind) {
+            let is_new = match (Key::of(&inst, self.function), ListKey::of(&inst)) {
                 (Some(key), _) => self.is_new(key, inst.results.first),
-                (None, &InstKind::Sample(texture, detail, slopes)) => {
-                    let key = (texture, detail, slopes, inst.args.clone());
-                    self.is_new_sample(key, inst.results)
-                }
-                (None, _) => true,
+                (None, Some(key)) => self.is_new_list(key, inst.results),
+                (None, None) => true,
             };
             if is_new {
                 out.push(inst);
@@ -161,8 +175,8 @@ impl Gvn<'_> {
             let head = &mut self.heads[slot as usize];
             *head = self.next[*head as usize];
         }
-        for key in self.sample_scope.drain(outer_samples..) {
-            self.samples.remove(&key);
+        for key in self.list_scope.drain(outer_lists..) {
+            self.lists.remove(&key);
         }
     }
 
@@ -320,9 +334,14 @@ impl Gvn<'_> {
         true
     }
 
-    /// Enters a sample, or uses the results of the equal one. Returns whether it is to stay.
-    fn is_new_sample(&mut self, key: SampleKey, results: Results) -> bool {
-        match self.samples.entry(key) {
+    /// Enters an instruction of several results, or uses those of the equal one. Returns whether it
+    /// is to stay.
+    fn is_new_list(&mut self, key: ListKey, results: Results) -> bool {
+        let value = match &key {
+            ListKey::WithSlopes(op, args) => Some(Key::of_op(*op, args)),
+            ListKey::Sample(..) => None,
+        };
+        let is_new = match self.lists.entry(key) {
             Entry::Occupied(known) => {
                 for (value, of) in results.iter().zip(known.get().0..) {
                     pass_on_name(&mut self.function.values, value, ValueId(of));
@@ -331,11 +350,15 @@ impl Gvn<'_> {
                 false
             }
             Entry::Vacant(free) => {
-                self.sample_scope.push(free.key().clone());
+                self.list_scope.push(free.key().clone());
                 free.insert(results.first);
                 true
             }
+        };
+        if let Some(value) = value.filter(|_| is_new) {
+            self.is_new(value, results.first);
         }
+        is_new
     }
 
     /// Uses `first` for `value`, unless both are constants with names of their own. Returns whether

@@ -2,17 +2,18 @@
 //!
 //! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the
 //! lanes of its node; each call names the variant made for it; a `Shadow` of a value without that
-//! lane is the constant 0, and so is the operand of an `Attach` for a missing lane; what slopes
-//! along something without the demanded lanes, and an `Attach` without lanes, is replaced by the
-//! value that it has. Demand found a reader for each lane. If source and target of a value
-//! differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
+//! lane is the constant 0, and so is the operand of an `Attach` for a missing lane; a `WithSlopes`
+//! of which a result has lanes is expanded; what slopes along something without the demanded lanes,
+//! and an `Attach` without lanes, is replaced by the value that it has. Demand found a reader for
+//! each lane. If source and target of a value differ in lanes (arguments and parameters, yields and
+//! results), a missing lane is zero.
 
 use super::pass_times::{PassClock, PassPhase};
-use super::replacement::{Replacements, pass_on_name};
+use super::replacement::replace_all;
 use super::shadow_flow::{FlowOptions, FlowSlot, array_node, inner_out};
 use super::specialise::{self, MAX_VARIANTS, Plan};
 use super::summary::ShadowSummaries;
-use super::{Derivatives, PassOptions, quad};
+use super::{Derivatives, PassOptions, differentiate, quad};
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::types::{Direction, Lanes, Scalar};
@@ -20,7 +21,7 @@ use adumbra_ops::Op;
 use rustc_hash::FxHashSet;
 
 /// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns
-/// how many `Shadow`s and operands became 0, and values have no slope.
+/// how many `Shadow`s and operands became 0, values have no slope, and instructions were expanded.
 pub(super) fn lanes(
     module: &mut Module,
     options: &PassOptions,
@@ -35,8 +36,26 @@ pub(super) fn lanes(
         return zeroed;
     }
     let calls = CallGraph::new(module);
-    let (_, plan) = plan(module, &calls, options, specialise, clock);
-    assign(module, plan, specialise)
+    let mut found = plan(module, &calls, options, specialise, clock).1;
+    let expanded = expand_slopes(module, &found);
+    if expanded > 0 {
+        found = plan(module, &calls, options, specialise, clock).1;
+    }
+    assign(module, found, specialise) + expanded
+}
+
+/// Expands the instructions with slopes of which a result has a lane in any variant, since their
+/// results have none. Returns how many.
+fn expand_slopes(module: &mut Module, plan: &Plan) -> usize {
+    let functions = module.functions.iter_mut().zip(&plan.variants);
+    let expanded = functions.map(|(function, variants)| {
+        let has_lane = |value: ValueId| {
+            let lanes = variants.iter().map(|v| v.lanes[value.index()]);
+            lanes.fold(Lanes::NONE, |all, lanes| all | lanes) != Lanes::NONE
+        };
+        differentiate::expand_slopes(function, false, has_lane)
+    });
+    expanded.sum()
 }
 
 /// The variants for the options.
@@ -224,7 +243,7 @@ fn write(
     }
     if !flat.is_empty() {
         zeroed += flat.len();
-        replace(function, flat);
+        replace_all(function, flat);
     }
     zeroed
 }
@@ -248,15 +267,4 @@ fn make_zero(function: &mut Function, (region, at, operand): (RegionId, usize, u
         span,
     };
     insts.insert(at, zero);
-}
-
-/// Uses the second of each pair for the first, whose definition stays, without a use.
-fn replace(function: &mut Function, pairs: Vec<(ValueId, ValueId)>) {
-    let mut replacements = Replacements::new(function.values.len());
-    for (of, by) in pairs {
-        replacements.replace(of, by);
-        pass_on_name(&mut function.values, of, by);
-    }
-    let insts = function.regions.iter_mut().flat_map(|r| &mut r.insts);
-    insts.for_each(|inst| replacements.rewrite(inst));
 }

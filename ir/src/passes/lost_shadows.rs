@@ -309,6 +309,11 @@ impl<'m> Flow<'m> {
                 InstKind::Op(_) if self.is_float(inst.results.first) => {
                     floats(inst).for_each(|arg| edge(arg.index(), inst.results.first.index()));
                 }
+                InstKind::WithSlopes(_) => {
+                    for result in inst.results.iter() {
+                        floats(inst).for_each(|arg| edge(arg.index(), result.index()));
+                    }
+                }
                 InstKind::Load(array) if self.is_float(inst.results.first) => {
                     edge(self.array(*array), inst.results.first.index());
                 }

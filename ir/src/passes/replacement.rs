@@ -3,7 +3,7 @@
 //! A value may be replaced by one that was replaced already, or is later: chains are followed, and
 //! shortened on the way.
 
-use crate::module::{Inst, Value, ValueId};
+use crate::module::{Function, Inst, Value, ValueId};
 
 /// For every value its replacement; at first itself.
 #[derive(Debug)]
@@ -57,4 +57,15 @@ pub(super) fn pass_on_name(values: &mut [Value], of: ValueId, to: ValueId) {
     let name = values[of.index()].name;
     let own = &mut values[to.index()].name;
     *own = own.or(name);
+}
+
+/// Uses the second of each pair for the first, whose definition stays, without a use.
+pub(super) fn replace_all(function: &mut Function, pairs: Vec<(ValueId, ValueId)>) {
+    let mut replacements = Replacements::new(function.values.len());
+    for (of, by) in pairs {
+        replacements.replace(of, by);
+        pass_on_name(&mut function.values, of, by);
+    }
+    let insts = function.regions.iter_mut().flat_map(|r| &mut r.insts);
+    insts.for_each(|inst| replacements.rewrite(inst));
 }

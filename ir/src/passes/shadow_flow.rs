@@ -287,6 +287,16 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
+                InstKind::WithSlopes(op) if wiring.derivative.is_none() => {
+                    // A slope depends on what the value does.
+                    let carries = op.passes_shadows_given([None; MAX_OPERANDS]);
+                    let dropped = usize::from(wiring.options.dropped.contains(*op));
+                    for (&arg, _) in inst.args.iter().zip(carries).filter(|arg| arg.1) {
+                        for result in inst.results.iter().skip(dropped) {
+                            self.edge(arg.0, result.0);
+                        }
+                    }
+                }
                 InstKind::Const(bits) => {
                     self.constants[inst.results.first.index()] = Some(*bits);
                 }

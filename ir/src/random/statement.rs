@@ -185,7 +185,8 @@ impl Maker<'_> {
                 self.described(counted, 0);
             }
             23 if self.random.one_in(2) => self.buffer(),
-            23 => drop(self.described(InstKind::Attach, 3)),
+            23 if self.random.one_in(2) => drop(self.described(InstKind::Attach, 3)),
+            23 => self.with_slopes(),
             24 if self.random.one_in(3) => self.kept(),
             24 => self.op(),
             25 | 26 => self.branch(depth - 1),
@@ -193,6 +194,16 @@ impl Maker<'_> {
             28 => self.taped(depth - 1),
             _ => self.block(depth - 1),
         }
+    }
+
+    /// An op of floats with its slopes: noise as often as another.
+    fn with_slopes(&mut self) {
+        let wants_long = self.random.one_in(2);
+        let fits =
+            |op: &Op| InstKind::has_slopes(*op) && op.info().shares_shadow_routine == wants_long;
+        let ops: Vec<Op> = Op::ALL.iter().copied().filter(fits).collect();
+        let op = self.random.pick(&ops);
+        self.described(InstKind::WithSlopes(op), op.arity());
     }
 
     /// A buffer is read, a sum is added to, or the adjoint of a sample is passed on.

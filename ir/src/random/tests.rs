@@ -151,7 +151,7 @@ fn random_modules_are_sound_and_read_back() {
         kinds.extend(insts.map(|i| std::mem::discriminant(&i.kind)));
     }
     // All but `Unreachable`.
-    assert_eq!(kinds.len(), 32);
+    assert_eq!(kinds.len(), 33);
 }
 
 #[test]

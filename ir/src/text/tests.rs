@@ -40,7 +40,7 @@ fn every_kind_of_instruction_reads_and_prints() {
         .collect();
     assert_eq!(
         kinds.len(),
-        33,
+        34,
         "extend every_kind.adir when a kind is added"
     );
     assert_eq!(print(&module, SpanComments::Shown), EVERY_KIND);
@@ -78,7 +78,7 @@ fn hidden_spans_keep_the_rest() {
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
     assert_eq!(print(&module, SpanComments::Shown), hidden);
-    assert_eq!(module.entry().values.len(), 66);
+    assert_eq!(module.entry().values.len(), 69);
 }
 
 #[test]

@@ -50,6 +50,12 @@ impl<'a> Checker<'a> {
                         });
                 }
             }
+            InstKind::WithSlopes(op) => {
+                self.report
+                    .require(InstKind::has_slopes(*op), Rule::Operands, || {
+                        format!("`{}` has no slope along each operand", op.info().name)
+                    });
+            }
             InstKind::Difference(_) => {
                 let joined = self.module.quad.is_some();
                 self.report.require(joined, Rule::Quad, || {
@@ -112,7 +118,8 @@ impl<'a> Checker<'a> {
                     format!("tape {} is not below {MAX_TAPES}", tape.0)
                 });
             }
-            InstField::Bits(_)
+            InstField::Op(_)
+            | InstField::Bits(_)
             | InstField::Number(_)
             | InstField::Region(_)
             | InstField::Target(_)

@@ -222,6 +222,8 @@ fn operands() {
         "if %0 ^1 { yield } else ^2 { yield }",
         "%1: f32, %2: f32 = const 1.0",
         "%1: f32 = const 1.0 %2: f32 = attach %1, %1",
+        "%1: f32 = const 1.0 %2: f32, %3: f32 = with_slopes sin %0",
+        "%1: f32 = const 1.0 %2: f32, %3: f32, %4: f32 = with_slopes iadd %1, %1",
         "%1: f32 = const 1.0 %2: f32 = attach %1, %1, %0",
         "const 0x1",
     ];

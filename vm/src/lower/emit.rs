@@ -16,6 +16,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
         let result = inst.results.first;
         match &inst.kind {
             InstKind::Op(op) => return self.arithmetic(at, inst, *op, next),
+            InstKind::WithSlopes(op) => self.with_slopes(at, inst, *op),
             InstKind::Const(bits) => self.put_constant(result, *bits),
             InstKind::Resource(resource) => self.put_constant(result, resource.0),
             InstKind::Global(global, scalar) => {
@@ -255,7 +256,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
 }
 
 impl FunctionEmitter<'_, '_, '_> {
-    fn put_constant(&mut self, value: ValueId, bits: u32) {
+    pub(super) fn put_constant(&mut self, value: ValueId, bits: u32) {
         let register = self.lowering.constants.register(bits);
         self.put(
             value,
@@ -264,37 +265,6 @@ impl FunctionEmitter<'_, '_, '_> {
                 lanes: Lanes::NONE,
             },
         );
-    }
-
-    fn shadow(&mut self, at: u32, direction: Direction, args: &[ValueId], result: ValueId) {
-        let from = self.register_of(args[0]);
-        self.release(args, at);
-        if from.lanes.has(direction) {
-            let register = self.define(result);
-            self.emit(Opcode::Shadow(direction), [register, from.register.0]);
-        } else {
-            self.put_constant(result, 0);
-        }
-    }
-
-    /// A value and its shadows move to where the result has them.
-    fn attach(&mut self, at: u32, args: &[ValueId], result: ValueId) {
-        let plain = |register: Register| RegisterOperand {
-            register,
-            lanes: Lanes::NONE,
-        };
-        let from: Vec<Register> = args.iter().map(|&a| self.register_of(a).register).collect();
-        self.release(args, at);
-        let to = self.define(result);
-        let lanes = self.lanes(result);
-        self.work.moves.add(plain(Register(to)), plain(from[0]));
-        for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
-            if lanes.has(direction) {
-                let from = plain(from[offset as usize]);
-                self.work.moves.add(plain(Register(to + offset)), from);
-            }
-        }
-        self.flush_moves();
     }
 
     /// The element at a constant index in range: a register like any other.

@@ -15,6 +15,7 @@ mod linear_order;
 mod liveness;
 mod parallel_moves;
 mod register_allocation;
+mod shadows;
 mod spans;
 
 use crate::bytecode::{

@@ -1,6 +1,7 @@
 //! Evaluation of instructions that neither branch nor call.
 
 use super::{Evaluation, Halt, Values, canonical_value, masked, read};
+use crate::eval::dual_number::DualNumber;
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{AddedNumber, EvalValue, Number};
 use crate::host::{ClosureRef, FaultKind, SampleRequest, Texel, canonical_float, move_steps};
@@ -8,7 +9,7 @@ use crate::module::*;
 use crate::moved_words::moved_words;
 use crate::quad::QuadPause;
 use crate::span::Span;
-use crate::types::{Direction, Scalar};
+use crate::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
 use smallvec::{SmallVec, smallvec};
@@ -81,6 +82,7 @@ impl<F: Number> Evaluation<'_, F> {
                 EvalValue::from_bits(ty, bits)
             }
             InstKind::Op(op) => self.op(op, inst, args),
+            InstKind::WithSlopes(op) => return Ok(self.with_slopes(op, args)),
             InstKind::Global(id, scalar) => {
                 self.point.globals[self.globals[id.index()] + scalar as usize]
             }
@@ -236,10 +238,7 @@ impl<F: Number> Evaluation<'_, F> {
             return value;
         }
         let operands = operand_floats(op, args);
-        if self.options.path {
-            let wide: SmallVec<[f64; MAX_OPERANDS]> = operands.iter().map(|x| x.to_f64()).collect();
-            self.record(op.smooth_segment(&wide) as u64);
-        }
+        self.record_segment(op, &operands);
         let function = self.function();
         let lanes = self.lanes(function, inst.results.first);
         for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
@@ -252,6 +251,46 @@ impl<F: Number> Evaluation<'_, F> {
             value.shadows[direction as usize] = tangent;
         }
         value
+    }
+
+    /// Records the smooth segment that an op is on.
+    fn record_segment(&mut self, op: Op, operands: &[F]) {
+        if self.options.path {
+            let wide: SmallVec<[f64; MAX_OPERANDS]> = operands.iter().map(|x| x.to_f64()).collect();
+            self.record(op.smooth_segment(&wide) as u64);
+        }
+    }
+
+    /// The value of an op, then its tangent for a shadow of 1 of each operand alone.
+    fn with_slopes(&mut self, op: Op, args: &[EvalValue<F>]) -> Values<F> {
+        self.record_segment(op, &operand_floats(op, args));
+        let dual = |value: &EvalValue<F>| DualNumber {
+            value: value.float,
+            shadows: value.shadows,
+        };
+        let operands: SmallVec<[DualNumber<F>; MAX_OPERANDS]> = args.iter().map(dual).collect();
+        let value = {
+            let operands = operand_floats(op, args);
+            let value = F::apply(op, args).float;
+            let shadows = Direction::BOTH.map(|direction| {
+                let shadows = args.iter().map(|arg| Some(arg.shadow(direction)));
+                let shadows: SmallVec<[Option<F>; MAX_OPERANDS]> = shadows.collect();
+                op.tangent(&operands, value, &shadows)
+            });
+            DualNumber { value, shadows }
+        };
+        let one = DualNumber::constant(F::from_f32(1.0));
+        let slopes = (0..operands.len()).map(|along| {
+            let mut shadows = [None; MAX_OPERANDS];
+            shadows[along] = Some(one);
+            op.tangent(&operands, value, &shadows[..operands.len()])
+        });
+        // They have lanes only where every float has.
+        let lanes = self.options.shadows.of(Scalar::F32, Lanes::NONE);
+        let numbers = std::iter::once(value).chain(slopes);
+        numbers
+            .map(|number| masked(EvalValue::float(number.value, number.shadows), lanes))
+            .collect()
     }
 
     fn sample(

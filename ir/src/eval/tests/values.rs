@@ -90,3 +90,25 @@ fn reading_a_shadow_adds_zero_and_has_no_shadow() {
     assert_eq!(outcome.outputs[0].float, f32::INFINITY);
     assert_eq!(outcome.outputs[0].shadows[1], f32::INFINITY);
 }
+
+#[test]
+fn slopes_of_an_op_are_its_partials() {
+    let text = "%0: f32:xy = global a[0] %1: f32 = const 3.0
+                %2: f32, %3: f32, %4: f32 = with_slopes mul %0, %1";
+    // The shadows of a product and of its factors, where every float has any.
+    let expected = [
+        ("%2", 6.0, [1.5, -0.75]),
+        ("%3", 3.0, [0.0, 0.0]),
+        ("%4", 2.0, [0.5, -0.25]),
+    ];
+    for (result, value, shadows) in expected {
+        let shader = module(
+            &format!("fn main() -> (f32) ^0 {{ {text} return {result} }}"),
+            "output o: float",
+        );
+        let slot = output(&shader, ShadowMode::Full);
+        assert_eq!((slot.float, slot.shadows), (value, shadows), "{result}");
+        let slot = output(&shader, ShadowMode::Annotated);
+        assert_eq!((slot.float, slot.shadows), (value, [0.0; 2]), "{result}");
+    }
+}

@@ -204,6 +204,11 @@ impl<'a> Chooser<'a> {
                     if open.len() > before {
                         continue;
                     }
+                    // The forward sweep needs the value in any case.
+                    let own = match inst.kind {
+                        InstKind::WithSlopes(_) => 0,
+                        _ => own,
+                    };
                     let parts = inst.args.iter().map(|arg| known[arg]);
                     parts.fold(own, u32::saturating_add).min(MAX_COST)
                 }
@@ -229,8 +234,12 @@ impl<'a> Chooser<'a> {
                     InstKind::Buffer(..) => READ_COST,
                     InstKind::Detach => 1,
                     InstKind::Op(_) if !inst.kind.is_pure() => return None,
-                    InstKind::Op(_) if self.hints.keeps(inst.span) == Some(true) => MAX_COST,
-                    InstKind::Op(op) => cost_of(op),
+                    InstKind::Op(_) | InstKind::WithSlopes(_)
+                        if self.hints.keeps(inst.span) == Some(true) =>
+                    {
+                        MAX_COST
+                    }
+                    InstKind::Op(op) | InstKind::WithSlopes(op) => cost_of(op),
                     _ => return None,
                 };
                 Some(Source::Inst(inst, cost))

@@ -6,6 +6,7 @@
 //! give tangents to booleans and integers too: adjoints are floats, of whatever type the value is.
 
 use super::field::{Coefficient, Trace};
+use super::slopes;
 use crate::module::ValueId;
 use crate::passes::shadow_flow::TangentRules;
 use crate::types::Scalar;
@@ -27,7 +28,8 @@ pub(super) type Coefficients = SmallVec<[Option<Coefficient>; MAX_OPERANDS]>;
 
 /// A set of derivative rules for ops.
 pub(super) trait CoefficientProvider: TangentRules {
-    /// The coefficients of an op. What has to be computed is written to the trace, after the op.
+    /// The coefficients of an op, which was written to the trace last. What has to be computed is
+    /// written there.
     fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Coefficients;
 }
 
@@ -61,8 +63,7 @@ impl OpVisitor for PartialsOf<'_> {
 
     fn float<R: OpDef<N>, const N: usize>(self) -> Coefficients {
         let PartialsOf { at, trace } = self;
-        let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], at.args[i]));
-        let partials = R::partials(args, trace.float(at.result));
+        let partials = slopes::partials::<R, N>(trace, at.args, at.result);
         (partials.into_iter().zip(at.wanted))
             .map(|(partial, &wanted)| wanted.then(|| Coefficient::new(partial)).flatten())
             .collect()

@@ -8,10 +8,10 @@ use crate::builder::FunctionBuilder;
 use crate::module::{Args, Inst, InstKind, Results, Value, ValueId};
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-use adumbra_ops::Op;
 use adumbra_ops::definition::{OpDef, OperandKind, Partial};
 use adumbra_ops::field::{Field, Mask};
 use adumbra_ops::lattice::{LatticeWord, lattice_numbers};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -67,25 +67,28 @@ impl Trace {
         Trace::run(&mut function.values, insts, span, nests, compute)
     }
 
+    /// Whether what is written is differentiated again.
+    pub(super) fn nests(&self) -> bool {
+        self.nests
+    }
+
     fn write(&self, kind: InstKind, args: &[ValueId], ty: Scalar) -> ValueId {
         let mut target = self.target.borrow_mut();
-        let span = target.span;
-        let id = ValueId(target.values.len() as u32);
-        target.values.push(Value {
-            ty,
-            lanes: Lanes::NONE,
-            span,
-            name: None,
-        });
-        target.insts.push(Inst {
-            kind,
-            args: Args::from_slice(args),
-            results: Results {
-                first: id,
-                count: 1,
-            },
-            span,
-        });
+        let inst = target.inst(kind, args, &[ty]);
+        let id = inst.results.first;
+        target.insts.push(inst);
+        id
+    }
+
+    /// The value and slopes of an op of floats, before the instruction that is last now: the op.
+    /// Returns the value; the slopes come after it.
+    pub(super) fn with_slopes(&self, op: Op, args: &[ValueId]) -> ValueId {
+        let mut target = self.target.borrow_mut();
+        let results = [Scalar::F32; MAX_OPERANDS + 1];
+        let inst = target.inst(InstKind::WithSlopes(op), args, &results[..=op.arity()]);
+        let id = inst.results.first;
+        let last = target.insts.len() - 1;
+        target.insts.insert(last, inst);
         id
     }
 
@@ -119,6 +122,29 @@ impl Trace {
             condition,
             holds,
             trace: self,
+        }
+    }
+}
+
+impl TraceTarget {
+    /// An instruction with new results of these types.
+    fn inst(&mut self, kind: InstKind, args: &[ValueId], types: &[Scalar]) -> Inst {
+        let span = self.span;
+        let first = ValueId(self.values.len() as u32);
+        self.values.extend(types.iter().map(|&ty| Value {
+            ty,
+            lanes: Lanes::NONE,
+            span,
+            name: None,
+        }));
+        Inst {
+            kind,
+            args: Args::from_slice(args),
+            results: Results {
+                first,
+                count: types.len() as u32,
+            },
+            span,
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::activity::ActiveSlots;
 use super::array::{clamped_index, zero_array};
 use super::field::Trace;
+use super::slopes;
 use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
 use crate::copy::Copied;
@@ -392,10 +393,9 @@ impl OpVisitor for TangentOf<'_> {
 
     fn float<R: OpDef<N>, const N: usize>(self) -> Option<ValueId> {
         let trace = self.trace;
-        let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], self.args[i]));
         let value = trace.float(self.value);
         let shadows = std::array::from_fn(|i| self.shadows[i].map(|shadow| trace.float(shadow)));
-        let partials = R::partials(args, value);
+        let partials = slopes::partials::<R, N>(trace, self.args, self.value);
         Some(tangent(&partials, shadows, value).value())
     }
 

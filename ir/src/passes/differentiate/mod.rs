@@ -12,7 +12,7 @@
 //! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode; `array`: what both modes do with arrays.
-//! - `coefficients`: the derivative rules of ops, for reverse mode.
+//! - `coefficients`: the derivative rules of ops, for reverse mode; `slopes`: those of long ops.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes; `linearity`: whether a custom forward derivative has no other part, `zeros` aside.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`:
@@ -43,6 +43,7 @@ mod placeholder;
 mod plan;
 mod reverse;
 mod shape;
+mod slopes;
 mod substitute;
 mod sweep;
 mod tape;
@@ -53,6 +54,7 @@ mod zeros;
 pub use choose::KeepReason;
 pub use linearity::MAX_LINEAR_SETS;
 pub use loss::{no_forward_rule, shadow_in_backward};
+pub(super) use slopes::expand as expand_slopes;
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
 
@@ -95,6 +97,9 @@ fn differentiate_by(
     if module.functions.iter().all(|f| f.recipe.is_none()) {
         finish(module);
         return Ok(Vec::new());
+    }
+    for function in &mut module.functions {
+        expand_slopes(function, true, |_| true);
     }
     substitute::substitute(module);
     let recursive = CallGraph::of_all(module).recursive;

@@ -55,6 +55,7 @@ fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool
             | InstKind::Shadow(_)
             | InstKind::EnterInlined(_)
             | InstKind::NextIteration
+            | InstKind::WithSlopes(_)
             | InstKind::Sample(..) => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             InstKind::Call(callee, arrays) => arrays.is_empty() && plain[callee.index()],

@@ -17,6 +17,7 @@ mod post;
 mod quad;
 mod random;
 mod shadow_rules;
+mod slopes;
 mod unread;
 mod unroll;
 mod variants;

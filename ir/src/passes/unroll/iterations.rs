@@ -119,7 +119,11 @@ impl Unroller<'_> {
             self.seen[id.index()] = Some(body);
             for inst in &self.function.region(id).insts {
                 size += match inst.kind {
-                    InstKind::Op(op) if op.info().shares_shadow_routine => LONG_OP_COST,
+                    InstKind::Op(op) | InstKind::WithSlopes(op)
+                        if op.info().shares_shadow_routine =>
+                    {
+                        LONG_OP_COST
+                    }
                     _ => 1,
                 };
                 if size > most {

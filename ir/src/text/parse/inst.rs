@@ -69,6 +69,14 @@ impl<'a> Parser<'a> {
     /// A field of an instruction that has these results. A function is left to the caller.
     fn field(&mut self, field: FieldMut<'_>, results: &[ValueDefinition]) -> Parsed<()> {
         match field {
+            FieldMut::Op(op) => {
+                let at = self.here();
+                let name = self.word("an op")?;
+                *op = *self.ops.get(name).ok_or_else(|| {
+                    let message = format!("there is no op `{name}`");
+                    Box::new(Diagnostic::new(Code::IrUnknownName, at, message))
+                })?;
+            }
             FieldMut::Bits(bits) => {
                 let ty = results.first().map_or(Scalar::Resource, |d| d.ty);
                 *bits = self.literal(ty)?;

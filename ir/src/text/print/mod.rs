@@ -487,6 +487,7 @@ impl<'a> Printer<'a> {
     fn field(&mut self, f: &Function, inst: &Inst, field: InstField<'_>) -> fmt::Result {
         let out = &mut self.out;
         match field {
+            InstField::Op(op) => write!(out, "{}", op.info().name),
             InstField::Bits(&bits) => {
                 let value = f.values.get(inst.results.first.index());
                 let ty = value.map_or(Scalar::Resource, |v| v.ty);

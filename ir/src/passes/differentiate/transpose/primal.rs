@@ -5,6 +5,7 @@ use super::super::plan::Kept;
 use super::Transpose;
 use crate::module::*;
 use crate::span::Span;
+use crate::types::Scalar;
 use adumbra_ops::Op;
 
 impl Transpose<'_> {
@@ -76,7 +77,9 @@ impl Transpose<'_> {
             _ => {
                 let inst = self.shape.inst(function, value).expect("it can run again");
                 let args: Args = inst.args.iter().map(|&a| operand(self, a)).collect();
-                let ty = function.value(value).ty;
+                let types: Vec<Scalar> =
+                    inst.results.iter().map(|r| function.value(r).ty).collect();
+                let place = value.0 - inst.results.first.0;
                 let kind = match inst.kind {
                     // It has faulted, if it has to.
                     InstKind::Buffer(buffer, number, _) => {
@@ -84,7 +87,8 @@ impl Transpose<'_> {
                     }
                     ref kind => kind.clone(),
                 };
-                self.builder.inst(kind, args, [ty], span).first
+                let results = self.builder.inst(kind, args, types, span);
+                ValueId(results.first.0 + place)
             }
         };
         self.repeated.insert(value, new);
