@@ -110,19 +110,15 @@ impl AccessError {
     }
 }
 
-/// The buffer of that name among those that are meant.
+/// The buffer of that name, which the host sets.
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn find_buffer(
-    buffers: &[Buffer],
-    name: &str,
-    is_meant: impl Fn(&Buffer) -> bool,
-) -> Result<BufferId, AccessError> {
-    let meant = (0..).map(BufferId).zip(buffers);
-    let meant = meant.filter(|(_, buffer)| is_meant(buffer));
-    let named = meant.clone().find(|(_, buffer)| buffer.name == name);
-    let known = meant.map(|(_, buffer)| buffer.name.as_str());
+pub(crate) fn find_buffer(buffers: &[Buffer], name: &str) -> Result<BufferId, AccessError> {
+    let own = (0..).map(BufferId).zip(buffers);
+    let own = own.filter(|(_, buffer)| !buffer.is_sum());
+    let named = own.clone().find(|(_, buffer)| buffer.name == name);
+    let known = own.map(|(_, buffer)| buffer.name.as_str());
     named.map(|(id, _)| id).ok_or_else(|| AccessError::Unknown {
         name: name.to_owned(),
         closest: closest_name(name, known).map(str::to_owned),

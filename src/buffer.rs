@@ -1,9 +1,9 @@
 //! The sums of gradients by buffers of the host.
 
-use crate::access::{AccessError, find_buffer};
+use crate::access::AccessError;
 use crate::program::Program;
 use adumbra_ir::buffer::{BufferMemory, BufferSums};
-use adumbra_ir::module::{Buffer, BufferId};
+use adumbra_ir::module::BufferId;
 use std::sync::Arc;
 
 /// What points have added to the sums of a program: the gradients by its buffers.
@@ -94,14 +94,4 @@ impl BufferGradients {
     pub fn is_like(&self, other: &BufferGradients) -> bool {
         self.known == other.known
     }
-
-    /// Whether there are none: the program has no gradient by a buffer.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-}
-
-/// The number of a buffer that the host sets.
-pub(crate) fn own_buffer(buffers: &[Buffer], name: &str) -> Result<BufferId, AccessError> {
-    find_buffer(buffers, name, |buffer| !buffer.is_sum())
 }

@@ -137,6 +137,7 @@ impl BufferSet {
     /// is a sum.
     pub fn set(&mut self, buffer: BufferId, numbers: BufferNumbers) {
         let bound = &mut self.bound[buffer.index()];
+        assert!(bound.sum_of.is_none(), "a sum has no numbers of the host");
         assert_eq!(
             numbers.scalar(),
             bound.numbers.scalar(),
@@ -169,11 +170,6 @@ impl BufferSet {
     #[inline]
     pub fn len(&self, buffer: BufferId) -> u32 {
         self.bound[buffer.index()].len
-    }
-
-    /// Whether there are no buffers.
-    pub fn is_empty(&self) -> bool {
-        self.bound.is_empty()
     }
 
     /// Whether an index is that of an element.
@@ -278,12 +274,13 @@ impl BufferSums {
             return true;
         }
         let at = buffers.position(buffer, index, number);
-        if !value.is_finite() {
-            *self.others.entry((buffer, at)).or_insert(0.0) += value;
-            return false;
+        let sum = &mut self.sums_of(buffers, buffer)[at];
+        if value.is_finite() {
+            sum.add(value);
+            return true;
         }
-        self.sums_of(buffers, buffer)[at].add(value);
-        true
+        *self.others.entry((buffer, at)).or_insert(0.0) += value;
+        false
     }
 
     /// Adds all of these to a number of an element, its index clamped. Whether all are finite; if
@@ -335,19 +332,6 @@ impl BufferSums {
         for (&at, &value) in &other.others {
             *self.others.entry(at).or_insert(0.0) += value;
         }
-    }
-
-    /// Begins anew; memory is kept.
-    pub fn clear(&mut self) {
-        for sums in &mut self.sums {
-            sums.fill(ExactSum::default());
-        }
-        self.others.clear();
-    }
-
-    /// Whether nothing was added.
-    pub fn is_empty(&self) -> bool {
-        self.others.is_empty() && self.sums.iter().all(Vec::is_empty)
     }
 
     /// The sums of a buffer's numbers, each rounded once; none if nothing was added to it.
@@ -402,7 +386,7 @@ mod tests {
         assert_eq!(empty.word(BufferId(0), 3, 1), 0);
         let mut sums = BufferSums::new(&empty);
         assert!(sums.add(&empty, SUM, 3, 1, f32::NAN));
-        assert!(sums.is_empty() && sums.of(SUM).len() == 0);
+        assert_eq!(sums.of(SUM).len(), 0);
     }
 
     #[test]
@@ -410,17 +394,25 @@ mod tests {
         let set = buffers(4);
         let mut sums = BufferSums::new(&set);
         for other in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
-            assert!(!sums.add_all(&set, SUM, [1, 0], &[1.0, other]));
+            assert!(!sums.add_all(&set, SUM, [0, 0], &[1.0, other]));
         }
-        assert!(sums.is_empty());
-        assert!(sums.add(&set, SUM, 0, 0, 1.5));
+        assert_eq!(sums.of(SUM).len(), 0);
         assert!(!sums.add(&set, SUM, 1, 0, f32::INFINITY));
+        assert_eq!(
+            sums.of(SUM).collect::<Vec<_>>(),
+            [0.0, 0.0, f64::INFINITY, 0.0]
+        );
+        assert!(sums.add(&set, SUM, 0, 0, 1.5));
         let mut other = BufferSums::new(&set);
         assert!(!other.add(&set, SUM, 1, 0, f32::NEG_INFINITY));
         sums.join(&other);
         let found: Vec<f64> = sums.of(SUM).collect();
         assert!(found[2].is_nan() && found[..2] == [1.5, 0.0], "{found:?}");
-        sums.clear();
-        assert_eq!(sums.of(SUM).collect::<Vec<_>>(), [0.0; 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a sum has no numbers of the host")]
+    fn sums_have_no_numbers_of_the_host() {
+        buffers(4).set(SUM, vec![0.0_f32; 4].into());
     }
 }

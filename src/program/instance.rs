@@ -1,8 +1,7 @@
 //! Instances: a program with values for its inputs, and numbers for its buffers.
 
 use super::{BufferNumbers, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS, Program};
-use crate::access::{AccessError, Fingerprint, InputSlot, find};
-use crate::buffer::own_buffer;
+use crate::access::{AccessError, Fingerprint, InputSlot, find, find_buffer};
 use crate::group::convert_value;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
 use adumbra_ir::Type;
@@ -138,7 +137,7 @@ impl Instance {
     ) -> Result<(), AccessError> {
         let numbers = numbers.into();
         let buffers = &self.program.interface().buffers;
-        let id = own_buffer(buffers, name)?;
+        let id = find_buffer(buffers, name)?;
         let buffer = &buffers[id.index()];
         if numbers.scalar() != buffer.scalar() {
             let given = Type::Scalar(numbers.scalar());
@@ -170,7 +169,7 @@ impl Instance {
     /// If there is no such buffer.
     pub fn buffer(&self, name: &str) -> Result<&BufferNumbers, AccessError> {
         let buffers = &self.program.interface().buffers;
-        let id = own_buffer(buffers, name)?;
+        let id = find_buffer(buffers, name)?;
         Ok(self.buffers.numbers(id))
     }
 
