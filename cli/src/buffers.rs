@@ -2,40 +2,18 @@
 
 use crate::error::{CliError, CliResult};
 use crate::report;
+use crate::setting::NamedFile;
 use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Scalar};
 use npyz::{NpyFile, TypeChar};
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-
-/// `--buffer NAME=FILE`
-#[derive(Clone, Debug)]
-pub struct BufferFile {
-    pub name: String,
-    pub file: PathBuf,
-}
-
-impl FromStr for BufferFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<BufferFile, String> {
-        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
-        match name.trim().is_empty() || file.is_empty() {
-            true => Err("a buffer is given as NAME=FILE".to_owned()),
-            false => Ok(BufferFile {
-                name: name.trim().to_owned(),
-                file: file.into(),
-            }),
-        }
-    }
-}
+use std::path::Path;
 
 /// Sets the buffers of an instance; says which have no elements.
 ///
 /// # Errors
 /// If a file cannot be read, or its numbers are not those of a buffer.
-pub fn set_buffers(files: &[BufferFile], instance: &mut Instance) -> CliResult {
-    for (index, BufferFile { name, file }) in files.iter().enumerate() {
+pub fn set_buffers(files: &[NamedFile], instance: &mut Instance) -> CliResult {
+    for (index, NamedFile { name, file }) in files.iter().enumerate() {
         if files[..index].iter().any(|other| other.name == *name) {
             return Err(CliError::usage(format!(
                 "the buffer `{name}` is given twice"

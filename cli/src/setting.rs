@@ -1,7 +1,8 @@
 //! Parses `-g NAME=VALUE[:DDX[:DDY]]` and `--arg NAME=VALUE`: literals, without an expression
-//! language.
+//! language; and files that are given by names.
 
 use adumbra::{Scalar, Type};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A global with its value and derivatives, as words.
@@ -21,6 +22,13 @@ pub struct GlobalSetting {
 pub struct InputSetting {
     pub name: String,
     pub literal: String,
+}
+
+/// A file for a texture or a buffer of the shader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedFile {
+    pub name: String,
+    pub file: PathBuf,
 }
 
 impl FromStr for GlobalSetting {
@@ -68,6 +76,22 @@ impl FromStr for InputSetting {
             name,
             literal: text.to_owned(),
         })
+    }
+}
+
+impl FromStr for NamedFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<NamedFile, String> {
+        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
+        let name = name.trim();
+        match name.is_empty() || file.is_empty() {
+            true => Err("a file is given as NAME=FILE".to_owned()),
+            false => Ok(NamedFile {
+                name: name.to_owned(),
+                file: file.into(),
+            }),
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! The command line of `adumbra grad`. Doc comments of items are the help.
 
 use super::CompileArgs;
-use super::image::{PixelPosition, TextureFile};
-use crate::buffers::BufferFile;
-use crate::setting::InputSetting;
+use super::image::PixelPosition;
+use crate::setting::{InputSetting, NamedFile};
 use adumbra_image::ImageSize;
 use clap::Args;
 use std::path::PathBuf;
@@ -75,11 +74,11 @@ pub struct GradArgs {
 
     /// Read a texture from a PNG, EXR or JPEG file; the others are a checkerboard
     #[arg(long = "texture", value_name = "NAME=FILE")]
-    pub textures: Vec<TextureFile>,
+    pub textures: Vec<NamedFile>,
 
     /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
     #[arg(long = "buffer", value_name = "NAME=FILE")]
-    pub buffers: Vec<BufferFile>,
+    pub buffers: Vec<NamedFile>,
 
     /// How many threads evaluate; all that the processor has, if not given
     #[arg(long, value_name = "N", value_parser = super::image::threads, allow_negative_numbers = true)]

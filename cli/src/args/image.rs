@@ -1,8 +1,7 @@
 //! The command line of `adumbra image`. Doc comments of items are the help.
 
 use super::CompileArgs;
-use crate::buffers::BufferFile;
-use crate::setting::InputSetting;
+use crate::setting::{InputSetting, NamedFile};
 use adumbra_image::ImageSize;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -49,7 +48,7 @@ pub struct ImageArgs {
 
     /// Read a texture from a PNG, EXR or JPEG file; the others are a checkerboard
     #[arg(long = "texture", value_name = "NAME=FILE")]
-    pub textures: Vec<TextureFile>,
+    pub textures: Vec<NamedFile>,
 
     /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded
     /// into the program
@@ -58,7 +57,7 @@ pub struct ImageArgs {
 
     /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
     #[arg(long = "buffer", value_name = "NAME=FILE")]
-    pub buffers: Vec<BufferFile>,
+    pub buffers: Vec<NamedFile>,
 
     /// The value of the global `time` (0 if not given); from A to short of B over the images of
     /// --frames
@@ -221,28 +220,6 @@ pub enum ViewName {
     Lod,
     /// Where it is NaN or infinite, and where the first NaN comes from
     Nan,
-}
-
-/// `--texture NAME=FILE`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextureFile {
-    pub name: String,
-    pub file: PathBuf,
-}
-
-impl FromStr for TextureFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<TextureFile, String> {
-        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
-        match name.trim().is_empty() || file.is_empty() {
-            true => Err("a texture is given as NAME=FILE".to_owned()),
-            false => Ok(TextureFile {
-                name: name.trim().to_owned(),
-                file: file.into(),
-            }),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@
 pub mod grad;
 pub mod image;
 
-use crate::buffers::BufferFile;
 use crate::image_globals;
 use crate::report::OutputFormat;
-use crate::setting::{GlobalSetting, InputSetting};
+use crate::setting::{GlobalSetting, InputSetting, NamedFile};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use grad::GradArgs;
 use image::ImageArgs;
@@ -125,7 +124,7 @@ pub struct RunArgs {
 
     /// Set a buffer from an array of NumPy (.npy), or from a file of numbers of four bytes (.f32)
     #[arg(long = "buffer", value_name = "NAME=FILE")]
-    pub buffers: Vec<BufferFile>,
+    pub buffers: Vec<NamedFile>,
 
     /// Give the outputs' derivatives too
     #[arg(long)]

@@ -1,10 +1,10 @@
 //! The textures of an image: files, or the checkerboard.
 
-use crate::args::image::TextureFile;
 use crate::checkerboard;
 use crate::error::{CliError, CliResult};
 use crate::files::FileLoader;
 use crate::report::{OutputFormat, report_diagnostics};
+use crate::setting::NamedFile;
 use adumbra::{Program, SampleRequest, Sources, Texel, TexelSlopes};
 use adumbra_image::{ImageSize, MipPyramid, TextureSettings, mip_level, read_image_as};
 use std::path::{Path, PathBuf};
@@ -28,13 +28,13 @@ impl Textures {
     pub fn load(
         program: &Program,
         sources: &Sources,
-        files: &[TextureFile],
+        files: &[NamedFile],
         format: OutputFormat,
         read: &mut Vec<PathBuf>,
     ) -> CliResult<Textures> {
         let declared = program.textures();
         let mut chosen: Vec<Option<&Path>> = vec![None; declared.len()];
-        for TextureFile { name, file } in files {
+        for NamedFile { name, file } in files {
             let Some(at) = declared.iter().position(|other| other.name == *name) else {
                 let names = declared.iter().map(|texture| format!("`{}`", texture.name));
                 let names: Vec<String> = names.collect();
