@@ -226,7 +226,7 @@ impl FaultKind {
                 "the gradient is right; write a greater number, or remove `[MaxIters]`"
             }
             FaultKind::NoSlopes => {
-                "let the host answer with `Sampled::Sloped`, or compile without `texture_slopes`"
+                "let the host answer with slopes, or compile without `texture_slopes`"
             }
             FaultKind::SumNotFinite => {
                 "the sum of that number is not finite, either; look for a division by 0, or a root or logarithm at its end"

@@ -70,7 +70,7 @@ fn warning(module: &Module, cause: LossCause, place: Span, library: Option<Strin
                 "the gradient ends here: the coordinates of `{name}` have one, and its texels have no slopes"
             ))
             .here("counts as independent of its coordinates")
-            .help("compile with `Compiler::texture_slopes`, if the host answers with slopes")
+            .help("compile with `texture_slopes`, if the host answers with slopes; or write `no_diff` before the sample")
         }
         LossCause::Closure => {
             warn("the gradient ends here: a closure is made of a value that has one".to_owned())

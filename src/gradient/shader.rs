@@ -79,7 +79,7 @@ fn check_memory(
                 shader,
                 "points whose derivatives come from quads have no gradient by a buffer",
             )
-            .help("compile with the derivatives that values carry: `Derivatives::Dual`"),
+            .help("compile for the derivatives that values carry, which are dual numbers"),
         ));
     }
     Ok(())
@@ -150,9 +150,8 @@ pub(crate) fn layout_with_seeds(layout: &GlobalsLayout, module: &Module) -> Glob
     layout
 }
 
-fn refused(shader: Span, message: impl Into<String>) -> Box<Diagnostic> {
-    let diagnostic = Diagnostic::new(Code::NoSuchGradient, shader, message);
-    Box::new(diagnostic.here("of this shader"))
+fn refused(shader: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::NoSuchGradient, shader, message).here("of this shader")
 }
 
 /// Finds what a request names.
@@ -239,18 +238,7 @@ fn resolve(
     }
     let by_all = [&by_inputs, &by_globals, &by_buffers, &by_textures];
     if by_all.iter().all(|by| by.is_empty()) {
-        return Err(Box::new(match by.contains(&RequestedParameter::Globals) {
-            true => refused(
-                shader,
-                "no global with a float is read, so there is nothing to differentiate by",
-            )
-            .help("differentiate by inputs: `GradientRequest::by_inputs`"),
-            false => refused(
-                shader,
-                "the shader has no input with a float, so there is nothing to differentiate by",
-            )
-            .help("differentiate by a global: `GradientRequest::by_global`"),
-        }));
+        return Err(Box::new(nothing_to_differentiate_by(shader, by)));
     }
     for numbers in [
         &mut of,
@@ -270,6 +258,28 @@ fn resolve(
         textures: by_textures,
         nested,
     })
+}
+
+/// The error of parameters none of which has a float.
+fn nothing_to_differentiate_by(shader: Span, by: &[RequestedParameter]) -> Diagnostic {
+    let lacks = [
+        (RequestedParameter::Inputs, "no input has a float"),
+        (
+            RequestedParameter::Globals,
+            "no global with a float is read",
+        ),
+        (RequestedParameter::Buffers, "no buffer has floats"),
+    ];
+    let lacks: Vec<&str> = (lacks.iter())
+        .filter(|(kind, _)| by.contains(kind))
+        .map(|(_, lack)| *lack)
+        .collect();
+    let message = format!(
+        "{}, so there is nothing to differentiate by",
+        lacks.join(", ")
+    );
+    let refused = refused(shader, message);
+    refused.help("a gradient is by inputs, by globals that are read, or by buffers: name those that have floats")
 }
 
 /// Adds a number that is not there yet.

@@ -61,7 +61,7 @@ fn what_cannot_be_is_refused_by_name() {
         "{message}"
     );
     let (message, _) = refusal("shader s(out float o) { o = 1; }", &GradientRequest::new());
-    assert!(message.contains("no input with a float"), "{message}");
+    assert!(message.contains("no input has a float"), "{message}");
     let (message, _) = refusal(
         "shader s(float a, out int o) { o = 1; }",
         &GradientRequest::new(),
@@ -75,6 +75,15 @@ fn what_cannot_be_is_refused_by_name() {
         message.contains("no global with a float is read"),
         "{message}"
     );
+    let (message, help) = refusal(
+        "shader s(int a, out float o) { o = a; }",
+        &GradientRequest::new().by_inputs().by_buffers(),
+    );
+    assert_eq!(
+        message,
+        "no input has a float, no buffer has floats, so there is nothing to differentiate by"
+    );
+    assert!(!help.contains("::"), "{help}");
     let screen = "shader s(float a, out float o) { o = ddx(a * global_value<x>); }";
     let no = program(screen)
         .gradient(&GradientRequest::new())
