@@ -8,6 +8,7 @@ use adumbra::gradient::{Gradient, GradientRequest};
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A network with sines between its layers (Sitzmann et al. 2020, *Implicit neural representations
 /// with periodic activation functions*), from a place to a color; and how far that is from the
@@ -155,8 +156,8 @@ pub(crate) fn planes() -> [Vec<f32>; 5] {
     })
 }
 
-/// The planes as globals of a program, with the seed of the mean error.
-pub(crate) fn globals<'p>(
+/// The planes as globals of a program.
+fn globals<'p>(
     program: &Program,
     planes: &'p [Vec<f32>; 5],
 ) -> Result<BatchGlobals<'p>, Box<dyn Error>> {
@@ -169,17 +170,48 @@ pub(crate) fn globals<'p>(
         };
         globals.plane(name, Part::Value, scalar, plane, 1)?;
     }
+    Ok(globals)
+}
+
+/// The planes as globals of a gradient's program, with the seed of the mean error.
+pub(crate) fn seeded_globals<'p>(
+    gradient: &Gradient,
+    planes: &'p [Vec<f32>; 5],
+) -> Result<BatchGlobals<'p>, Box<dyn Error>> {
+    let mut globals = globals(gradient.program(), planes)?;
     let seed = 1.0 / (3 * SIDE * SIDE) as f32;
     globals.uniform_part("d(error)", Part::Value, seed)?;
     Ok(globals)
 }
 
+/// The nanoseconds that the value takes for a product and its addition, in the batch interpreter on
+/// one thread: the least of several runs.
+fn value_time(
+    program: &Arc<Program>,
+    planes: &[Vec<f32>; 5],
+    weights: &[f32],
+) -> Result<f64, Box<dyn Error>> {
+    const PRODUCTS: usize = 2 * 64 + 64 * 64 + 3 * 64;
+    let mut instance = Instance::new(program);
+    instance.set_buffer("w", weights)?;
+    let batch = WholeBatch::new(&instance);
+    let globals = globals(program, planes)?;
+    let mut least = f64::INFINITY;
+    for _ in 0..10 {
+        let begin = Instant::now();
+        batch.sums(&globals, 0..SIDE * SIDE, &["error"], || NoTextures)?;
+        least = least.min(begin.elapsed().as_nanos() as f64);
+    }
+    Ok(least / (SIDE * SIDE * PRODUCTS) as f64)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let gradient = program()?.gradient(&GradientRequest::new().of("error").by_buffer("w"))?;
+    let program = program()?;
+    let gradient = program.gradient(&GradientRequest::new().of("error").by_buffer("w"))?;
     let planes = planes();
-    let globals = globals(gradient.program(), &planes)?;
+    let globals = seeded_globals(&gradient, &planes)?;
     let mut fit = Fit::new();
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     for step in 1..=STEPS {
         fit.step(&gradient, &globals, &BatchSetup::default(), 0)?;
         if step % 20 == 0 {
@@ -190,6 +222,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{:.0} ns a point",
         begin.elapsed().as_nanos() as f64 / points
+    );
+    println!(
+        "value: {:.2} ns a multiply-add and point",
+        value_time(&program, &planes, &fit.weights)?
     );
     Ok(())
 }

@@ -71,7 +71,7 @@ fn network_learns_an_image() {
         .gradient(&GradientRequest::new().of("error").by_buffer("w"))
         .unwrap();
     let planes = fit_network::planes();
-    let globals = fit_network::globals(gradient.program(), &planes).unwrap();
+    let globals = fit_network::seeded_globals(&gradient, &planes).unwrap();
     let steps = |fit: &mut fit_network::Fit, count: u32, tier: Tier, threads: usize| {
         let setup = BatchSetup {
             tier,
