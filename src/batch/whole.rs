@@ -32,7 +32,7 @@ const BLOCK: usize = 1 << 13;
 ///
 /// let mut squares = vec![0.0_f32; x.len()];
 /// let planes = &mut [OutputPlane::new("p", Part::Value, 0, &mut squares, 1)];
-/// let report = batch.planes(&globals, 0..x.len(), planes, || NoTextures)?;
+/// let (_, report) = batch.planes(&globals, 0..x.len(), planes, || NoTextures)?;
 /// assert_eq!((squares[2000], report.stopped), (4.0, 0));
 ///
 /// let sums = batch.sums(&globals, 0..x.len(), &["p"], || NoTextures)?.0;
@@ -362,7 +362,8 @@ impl WholeBatch {
 
     /// Evaluates these points, and writes outputs to planes of the host. The planes begin with the
     /// first of the points; the numbers of points are those of the globals' planes, and those that
-    /// hosts get. `host` makes one for each thread.
+    /// hosts get. `host` makes one for each thread. Returns what the points added to gradients by
+    /// buffers, which is nothing in a program without.
     ///
     /// # Errors
     /// If an output is not there, or a plane is too short. Then nothing was evaluated.
@@ -375,7 +376,7 @@ impl WholeBatch {
         points: Range<usize>,
         planes: &mut [OutputPlane<'_>],
         host: impl Fn() -> H + Sync,
-    ) -> Result<BatchReport, BatchError> {
+    ) -> Result<(BufferGradients, BatchReport), BatchError> {
         self.check_globals(globals, &points)?;
         let program = self.instance.program();
         let count = points.len();
@@ -424,8 +425,8 @@ impl WholeBatch {
                 evaluator.copy_scalar(scalar, kind, &mut words[within * stride..], stride);
             }
         };
-        let all = self.on_threads(globals, &points, &host, || (), write)?;
-        Ok(joined(all.into_iter().map(|(report, ..)| report)))
+        let done = self.on_threads(globals, &points, &host, || (), write)?;
+        Ok((done.gradients, done.report))
     }
 
     /// Evaluates these points, and sums outputs over them. Points that were stopped, or that the
@@ -461,20 +462,17 @@ impl WholeBatch {
             sums.add_points(self.first + first, count, &slices);
         };
         let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
-        let all = self.on_threads(globals, &points, &host, empty, add)?;
-        let mut reports = Vec::with_capacity(all.len());
-        for (report, (sums, _), gradients) in all {
-            reports.push(report);
-            whole.add_gradients(&gradients);
+        let done = self.on_threads(globals, &points, &host, empty, add)?;
+        for (sums, _) in done.states {
             let joined = whole.sums.join(sums);
             joined.expect("blocks are of different points");
         }
-        Ok((whole, joined(reports.into_iter())))
+        whole.buffers = Some(done.gradients);
+        Ok((whole, done.report))
     }
 
     /// Evaluates the points block by block. `each` gets the number of the block, the evaluator
     /// after a chunk, the first point of the chunk within the block, and the state of the thread.
-    /// With the states come the gradients by buffers that the points of each thread added.
     fn on_threads<H: Host, S: Send>(
         &self,
         globals: &BatchGlobals<'_>,
@@ -482,7 +480,7 @@ impl WholeBatch {
         host: &(impl Fn() -> H + Sync),
         state: impl Fn() -> S + Sync,
         each: impl Fn(usize, &BatchEvaluator, usize, &mut S) + Sync,
-    ) -> Result<Vec<(BatchReport, S, BufferGradients)>, EngineError> {
+    ) -> Result<Evaluated<S>, EngineError> {
         let blocks = points.len().div_ceil(BLOCK);
         let next = AtomicUsize::new(0);
         let work = || {
@@ -494,7 +492,11 @@ impl WholeBatch {
             loop {
                 let block = next.fetch_add(1, Ordering::Relaxed);
                 if block >= blocks {
-                    return Ok((report, state, evaluator.take_gradients()));
+                    return Ok(Evaluated {
+                        report,
+                        gradients: evaluator.take_gradients(),
+                        states: vec![state],
+                    });
                 }
                 let first = points.start + block * BLOCK;
                 let count = BLOCK.min(points.end - first);
@@ -514,14 +516,15 @@ impl WholeBatch {
         let threads = threads.min(blocks).max(1);
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = vec![work()];
+            let mut all = work();
             for other in others {
-                all.push(match other.join() {
+                let other = match other.join() {
                     Ok(done) => done,
                     Err(panic) => std::panic::resume_unwind(panic),
-                });
+                };
+                all = all.and_then(|all| Ok(all.joined(other?)));
             }
-            all.into_iter().collect()
+            all
         })
     }
 
@@ -578,8 +581,21 @@ fn report_of(evaluator: &BatchEvaluator, first: usize) -> BatchReport {
     report
 }
 
-fn joined(reports: impl Iterator<Item = BatchReport>) -> BatchReport {
-    let mut whole = BatchReport::default();
-    reports.for_each(|report| whole.join(report));
-    whole
+/// What threads made of the points that they evaluated.
+struct Evaluated<S> {
+    report: BatchReport,
+    /// What the points added to gradients by buffers.
+    gradients: BufferGradients,
+    /// By thread.
+    states: Vec<S>,
+}
+
+impl<S> Evaluated<S> {
+    /// With what other threads did.
+    fn joined(mut self, other: Evaluated<S>) -> Evaluated<S> {
+        self.report.join(other.report);
+        self.gradients.join(&other.gradients);
+        self.states.extend(other.states);
+        self
+    }
 }

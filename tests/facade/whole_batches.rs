@@ -195,7 +195,7 @@ fn planes_are_those_of_points() {
         OutputPlane::new("p", Part::Value, 1, second, 2),
         OutputPlane::new("n", Part::Value, 0, &mut numbers, 1),
     ];
-    let report = batch
+    let (_, report) = batch
         .planes(&globals, 5_000..20_000, planes, || NoTextures)
         .unwrap();
     assert_eq!((report.stopped, report.faulty), (0, 0));
@@ -205,6 +205,39 @@ fn planes_are_those_of_points() {
             (pairs[2 * at], pairs[2 * at + 1], numbers[at]),
             (-1.0, x, x as i32)
         );
+    }
+}
+
+#[test]
+fn planes_give_gradients_by_buffers() {
+    let program = program(
+        "buffer<float> w; shader s(out float o) { float x = global_value<x>; o = w[(int)x % 3] * x; }",
+    );
+    let gradient = program
+        .gradient(&GradientRequest::new().by_buffer("w"))
+        .unwrap();
+    let x: Vec<f32> = (0..30_000).map(|at| (at % 1000) as f32).collect();
+    let mut globals = BatchGlobals::new(gradient.program().globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let seed = globals.uniform_part("d(o)", Part::Value, 1.0_f32);
+    seed.unwrap();
+    let mut instance = Instance::new(gradient.program());
+    instance.set_buffer("w", vec![1.0_f32, 2.0, 3.0]).unwrap();
+    let batch = WholeBatch::new(&instance);
+    let (sums, _) = batch
+        .sums(&globals, 0..x.len(), &[], || NoTextures)
+        .unwrap();
+    for threads in [1, 3] {
+        let mut o = vec![0.0_f32; x.len()];
+        let planes = &mut [OutputPlane::new("o", Part::Value, 0, &mut o, 1)];
+        let batch = batch.clone().threads(threads);
+        let (gradients, _) = batch
+            .planes(&globals, 0..x.len(), planes, || NoTextures)
+            .unwrap();
+        assert_eq!(o[7], 14.0);
+        let found = gradients.of("w").unwrap();
+        assert_eq!(found, sums.buffer("w").unwrap(), "{threads}");
+        assert!(found.iter().all(|slope| *slope > 1e6));
     }
 }
 
