@@ -62,8 +62,8 @@ pub fn central_differences<G: PointGlobals>(
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<CentralDifference>> {
     let _mode = FloatEnvironment::enter();
-    let mut reference = WidePoint::new(instance, globals)?;
-    let middle = reference.evaluate(&reference.start.clone(), host)?;
+    let reference = WidePoint::new(instance, globals, Limits::default())?;
+    let middle = reference.evaluate(&reference.start, host)?;
     let mut differences: Vec<CentralDifference> = (middle.outputs.iter())
         .map(|slot| CentralDifference {
             value: slot.float,
@@ -99,20 +99,21 @@ pub enum ParameterScalar {
     Buffer(usize, usize),
 }
 
-/// Moves one number of inputs, globals or buffers to either side, and evaluates in f64, for steps
-/// of several lengths. Gives the difference quotient of each scalar of the outputs in order, and
-/// whether both sides took the path of the middle, as [`CentralDifference`] has them. `None` as for
-/// [`central_differences`].
+/// Moves one number of inputs, globals or buffers after the other to either side, and evaluates in
+/// f64, for steps of several lengths. Gives for each of them the difference quotient of each scalar
+/// of the outputs in order, and whether both sides took the path of the middle, as
+/// [`CentralDifference`] has them. `None` as for [`central_differences`].
 ///
 /// ```
-/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources};
 /// use adumbra::derivatives::{ParameterScalar, parameter_differences};
 /// let sources = Sources::new("s.adu", "shader s(float a = 3.0, out float o) { o = a * a; }");
-/// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
-/// let globals = Globals::new(program.globals());
-/// let by_a = ParameterScalar::Input(0);
-/// let found = parameter_differences(&Instance::new(&program), &globals, by_a, &mut NoTextures).unwrap();
-/// assert!((found[0].0 - 6.0).abs() < 1e-9 && found[0].1);
+/// let instance = Instance::new(&Compiler::new(GlobalsLayout::new()).compile(&sources)?);
+/// let globals = Globals::new(instance.program().globals());
+/// let by_a = [ParameterScalar::Input(0)];
+/// let found = parameter_differences(&instance, &globals, &by_a, Limits::default(), &mut NoTextures);
+/// let (slope, is_smooth) = found.unwrap()[0][0];
+/// assert!((slope - 6.0).abs() < 1e-9 && is_smooth);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -121,29 +122,16 @@ pub enum ParameterScalar {
 pub fn parameter_differences<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
-    parameter: ParameterScalar,
+    parameters: &[ParameterScalar],
+    limits: Limits,
     host: &mut dyn Host<f64>,
-) -> Option<Vec<(f64, bool)>> {
+) -> Option<Vec<Vec<(f64, bool)>>> {
     let _mode = FloatEnvironment::enter();
-    let mut reference = WidePoint::new(instance, globals)?;
-    let middle = reference.evaluate(&reference.start.clone(), host)?;
-    let mut motion = Motion {
-        globals: vec![0.0; reference.start.globals.len()],
-        inputs: vec![0.0; reference.start.inputs.len()],
-        buffer: None,
-    };
-    match parameter {
-        ParameterScalar::Input(at) => motion.inputs[at] = 1.0,
-        ParameterScalar::Global(at) => motion.globals[at] = 1.0,
-        ParameterScalar::Buffer(buffer, at) => {
-            let buffer = BufferId(buffer as u32);
-            let BufferNumbers::Floats(floats) = reference.start.buffers.numbers(buffer) else {
-                panic!("a buffer of floats");
-            };
-            motion.buffer = Some((buffer, at, floats[at].into()));
-        }
-    }
-    Some(reference.differences(&middle, &motion, host))
+    let reference = WidePoint::new(instance, globals, limits)?;
+    let middle = reference.evaluate(&reference.start, host)?;
+    let motions = parameters.iter().map(|by| reference.motion_of(*by));
+    let slopes = motions.map(|motion| reference.differences(&middle, &motion, host));
+    Some(slopes.collect())
 }
 
 /// How much each scalar of the globals and inputs moves by a step.
@@ -164,7 +152,11 @@ struct WidePoint<'m> {
 }
 
 impl<'m> WidePoint<'m> {
-    fn new<G: PointGlobals>(instance: &'m Instance, globals: &G) -> Option<WidePoint<'m>> {
+    fn new<G: PointGlobals>(
+        instance: &'m Instance,
+        globals: &G,
+        limits: Limits,
+    ) -> Option<WidePoint<'m>> {
         let program = instance.program();
         let module = program.module()?;
         let mut buffer = Vec::new();
@@ -172,7 +164,7 @@ impl<'m> WidePoint<'m> {
         Some(WidePoint {
             module,
             options: eval::EvalOptions {
-                limits: Limits::default(),
+                limits,
                 path: true,
                 ..eval::EvalOptions::default()
             },
@@ -192,9 +184,30 @@ impl<'m> WidePoint<'m> {
         }
     }
 
+    /// The motion of one number by 1.
+    fn motion_of(&self, parameter: ParameterScalar) -> Motion {
+        let mut motion = Motion {
+            globals: vec![0.0; self.start.globals.len()],
+            inputs: vec![0.0; self.start.inputs.len()],
+            buffer: None,
+        };
+        match parameter {
+            ParameterScalar::Input(at) => motion.inputs[at] = 1.0,
+            ParameterScalar::Global(at) => motion.globals[at] = 1.0,
+            ParameterScalar::Buffer(buffer, at) => {
+                let buffer = BufferId(buffer as u32);
+                let BufferNumbers::Floats(floats) = self.start.buffers.numbers(buffer) else {
+                    panic!("a buffer of floats");
+                };
+                motion.buffer = Some((buffer, at, floats[at].into()));
+            }
+        }
+        motion
+    }
+
     /// The slope of each scalar of the outputs along a motion, and whether it is smooth there.
     fn differences(
-        &mut self,
+        &self,
         middle: &EvalOutcome<f64>,
         motion: &Motion,
         host: &mut dyn Host<f64>,

@@ -1,11 +1,11 @@
 //! Buffers from files: NumPy arrays, or plain numbers.
 
 use crate::error::{CliError, CliResult};
+use crate::numpy::{is_array, read_array};
 use crate::report;
 use crate::setting::NamedFile;
 use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Scalar};
-use npyz::{NpyFile, TypeChar};
 use std::path::Path;
 
 /// Sets the buffers of an instance; says which have no elements.
@@ -52,8 +52,8 @@ pub fn set_buffers(files: &[NamedFile], instance: &mut Instance) -> CliResult {
 /// order of C; or words of four bytes, the lowest first.
 fn read(file: &Path, scalar: Scalar) -> Result<BufferNumbers, String> {
     let bytes = std::fs::read(file).map_err(|no| no.to_string())?;
-    if bytes.starts_with(b"\x93NUMPY") {
-        return array(&bytes, scalar);
+    if is_array(&bytes) {
+        return Ok(read_array(&bytes, scalar)?.numbers);
     }
     let (words, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
@@ -71,39 +71,4 @@ fn read(file: &Path, scalar: Scalar) -> Result<BufferNumbers, String> {
             .collect::<Vec<f32>>()
             .into(),
     })
-}
-
-/// An array of NumPy: of `float32` or `float64` for floats, of `int32` or `int64` for ints.
-fn array(bytes: &[u8], scalar: Scalar) -> Result<BufferNumbers, String> {
-    let file = NpyFile::new(bytes).map_err(|no| no.to_string())?;
-    if file.header().order() != npyz::Order::C {
-        return Err("the array is in the order of Fortran; save a copy in that of C".to_owned());
-    }
-    let ty = file.header().dtype();
-    let npyz::DType::Plain(plain) = &ty else {
-        return Err("it is an array of records".to_owned());
-    };
-    let kind = (plain.type_char(), plain.size_field());
-    let failed = |no: std::io::Error| no.to_string();
-    match (scalar, kind) {
-        (Scalar::F32, (TypeChar::Float, 4)) => Ok(file.into_vec::<f32>().map_err(failed)?.into()),
-        (Scalar::F32, (TypeChar::Float, 8)) => {
-            let wide = file.into_vec::<f64>().map_err(failed)?;
-            let floats = wide.into_iter().map(|number| number as f32);
-            Ok(floats.collect::<Vec<f32>>().into())
-        }
-        (Scalar::I32, (TypeChar::Int, 4)) => Ok(file.into_vec::<i32>().map_err(failed)?.into()),
-        (Scalar::I32, (TypeChar::Int, 8)) => {
-            let wide = file.into_vec::<i64>().map_err(failed)?;
-            let ints: Result<Vec<i32>, _> = wide.into_iter().map(i32::try_from).collect();
-            let ints = ints.map_err(|_| "a number is beyond 32 bits".to_owned())?;
-            Ok(ints.into())
-        }
-        (Scalar::F32, _) => Err(format!(
-            "it has numbers of type {plain}, not floats of 4 or 8 bytes"
-        )),
-        _ => Err(format!(
-            "it has numbers of type {plain}, not ints of 4 or 8 bytes"
-        )),
-    }
 }

@@ -4,7 +4,7 @@ use super::CompileArgs;
 use super::image::PixelPosition;
 use crate::setting::{InputSetting, NamedFile};
 use adumbra_image::ImageSize;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -29,9 +29,14 @@ pub struct GradArgs {
     )]
     pub wrt: Vec<ParameterName>,
 
-    /// The weight of each number of an output: `--seed c=1,0,0`; without any, 1 each, else those
-    /// that are not given are 0
-    #[arg(long = "seed", value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
+    /// The weight of each number of an output: `--seed c=1,0,0`; with --size also those of each
+    /// pixel, from an array of NumPy (.npy); without any, 1 each, else those that are not given are
+    /// 0
+    #[arg(
+        long = "seed",
+        value_name = "NAME=NUMBERS|NAME=FILE",
+        allow_hyphen_values = true
+    )]
     pub seeds: Vec<InputSetting>,
 
     /// Sum over the pixels of an image of this size, with the globals of `image` at each
@@ -51,10 +56,14 @@ pub struct GradArgs {
     #[arg(long)]
     pub check: bool,
 
-    /// Write the gradient of each pixel to a .png or .exr file; of several parameters to
-    /// OUT.NAME.png each
-    #[arg(short, value_name = "OUT", requires = "size", conflicts_with = "at")]
+    /// Write the gradient of each pixel to a .png or .exr file, of several parameters to
+    /// OUT.NAME.png each; or that by all parameters to arrays of NumPy (.npz), by buffers the sums
+    #[arg(short, value_name = "OUT")]
     pub out: Option<PathBuf>,
+
+    /// What the image of -o shows
+    #[arg(long, value_enum, requires = "out")]
+    pub view: Option<GradView>,
 
     /// The gradient that is white in PNG; if none is given, one that 99 % of the pixels are within
     #[arg(long, value_name = "S", value_parser = super::image::scale, requires = "out", allow_negative_numbers = true)]
@@ -90,6 +99,14 @@ pub struct GradArgs {
 
     #[command(flatten)]
     pub compile: CompileArgs,
+}
+
+/// A view of a gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GradView {
+    /// The gradient at each pixel: grey is 0, white and black the scale that is printed, above and
+    /// below it
+    Gradient,
 }
 
 /// A parameter of `--wrt`.

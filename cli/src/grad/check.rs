@@ -7,7 +7,7 @@ use crate::report;
 use crate::run::unfolded_instance;
 use adumbra::Globals;
 use adumbra::derivatives::{ParameterScalar, parameter_differences};
-use adumbra::gradient::{Parameter, ParameterKind};
+use adumbra::gradient::ParameterKind;
 use adumbra::program::BufferNumbers;
 
 /// The most differences that are taken: points times numbers of parameters.
@@ -33,11 +33,9 @@ pub fn refuse(job: &GradJob<'_>) -> CliResult {
             "--check samples a checkerboard in double precision: it cannot read the files of textures",
         ));
     }
-    let scalars = parameters
-        .iter()
-        .map(|parameter| numbers_of(job, parameter));
+    let scalars = parameters.iter().map(|parameter| job.floats_of(parameter));
     let scalars: usize = scalars.sum();
-    let points = job.points.numbers();
+    let points = job.points.points().numbers();
     if points.len().saturating_mul(scalars) > MAX_DIFFERENCES {
         return Err(CliError::usage(format!(
             "--check would take {} differences at {} points each, and {MAX_DIFFERENCES} is the limit: give a smaller `--size`, or `--at`",
@@ -54,32 +52,37 @@ pub fn refuse(job: &GradJob<'_>) -> CliResult {
 /// If Ctrl-C was pressed.
 pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
     let parameters = job.gradient.parameters();
-    let points = job.points.numbers();
+    let points = job.points.points().numbers();
+    let limits = job.setup.limits(job.program);
     let mut instance = unfolded_instance(&job.args.arguments, job.program)?;
     for buffer in job.program.buffers() {
         let numbers = job.instance.buffer(&buffer.name);
         let set = numbers.and_then(|numbers| instance.set_buffer(&buffer.name, numbers.clone()));
         set.map_err(CliError::usage)?;
     }
-    let weights = weights(job);
+    let by: Vec<Vec<ParameterScalar>> = (parameters.iter())
+        .map(|parameter| scalars_of(job, &parameter.value.name, parameter.kind))
+        .collect();
+    let scalars = by.concat();
     let mut slopes: Vec<DifferenceSlopes> = (parameters.iter())
         .map(|parameter| DifferenceSlopes {
-            sums: vec![0.0; numbers_of(job, parameter)],
+            sums: vec![0.0; job.floats_of(parameter)],
             unsmooth: 0,
         })
         .collect();
     let mut host = CheckerboardHost::new(job.interrupt);
     let mut here = Globals::new(job.program.globals());
-    job.points.for_each_point(points, |globals| {
+    job.points.for_each_point(points, |point, globals| {
         // The program without the gradient has no seeds; its own globals come first.
         let own = here.words().len();
         here.words_mut().copy_from_slice(&globals.words()[..own]);
-        for (parameter, slopes) in parameters.iter().zip(&mut slopes) {
-            let numbers = scalars_of(job, &parameter.value.name, parameter.kind);
+        let weights = weights(job, point);
+        let found = parameter_differences(&instance, &here, &scalars, limits, &mut host);
+        let mut found = found.unwrap_or_default().into_iter();
+        for (by, slopes) in by.iter().zip(&mut slopes) {
             let mut is_smooth = true;
-            for (sum, by) in slopes.sums.iter_mut().zip(numbers) {
-                let found = parameter_differences(&instance, &here, by, &mut host);
-                let found = found.unwrap_or_default();
+            for sum in &mut slopes.sums[..by.len()] {
+                let found = found.next().unwrap_or_default();
                 for (weight, (slope, smooth)) in weights.iter().zip(&found) {
                     if *weight != 0.0 {
                         *sum += weight * slope;
@@ -98,13 +101,13 @@ pub fn differences(job: &GradJob<'_>) -> CliResult<Vec<DifferenceSlopes>> {
     Ok(slopes)
 }
 
-/// By scalar of the program's outputs, its seed.
-fn weights(job: &GradJob<'_>) -> Vec<f64> {
+/// By scalar of the program's outputs, its seed at a point.
+fn weights(job: &GradJob<'_>, point: usize) -> Vec<f64> {
     let mut weights = Vec::new();
     for output in job.program.outputs() {
         let of = job.gradient.outputs().iter().zip(job.seeds);
         let mut of = of.filter(|(of, _)| of.name == output.name);
-        let mut seeds = of.next().map(|(_, seeds)| seeds.iter());
+        let mut seeds = of.next().map(|(_, seeds)| seeds.at(point).iter());
         output.ty.for_each_scalar(&mut |scalar| {
             let seed = match (scalar, &mut seeds) {
                 (adumbra::Scalar::F32, Some(seeds)) => seeds.next(),
@@ -114,17 +117,6 @@ fn weights(job: &GradJob<'_>) -> Vec<f64> {
         });
     }
     weights
-}
-
-/// How many numbers the gradient by a parameter has.
-fn numbers_of(job: &GradJob<'_>, parameter: &Parameter) -> usize {
-    match parameter.kind {
-        ParameterKind::Buffer => {
-            let numbers = job.instance.buffer(&parameter.value.name);
-            numbers.map_or(0, BufferNumbers::len)
-        }
-        _ => parameter.value.ty.scalar_count(),
-    }
 }
 
 /// The floats of a parameter, among those of all inputs or globals; the numbers of a buffer.

@@ -1,8 +1,11 @@
 //! `adumbra grad FILE` gives the gradient of a shader's outputs: at a point, summed over the pixels
-//! of an image, or as an image.
+//! of an image, or as an image or arrays.
 
 mod check;
-mod pixels;
+mod evaluate;
+mod files;
+mod points;
+mod seeds;
 mod show;
 
 use crate::args::GlobalSet;
@@ -10,19 +13,21 @@ use crate::args::grad::{GradArgs, ParameterName};
 use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
-use crate::files;
+use crate::files::check_no_overwrite;
 use crate::global_notes::{self, UnreadGlobals};
-use crate::image::{PixelGrid, Textures, image_format};
+use crate::image::{PixelGrid, Textures};
 use crate::load::{ProgramRequest, load, report_compile_error};
 use crate::report::{self, OutputFormat};
 use crate::run::unfolded_instance;
-use crate::setting::InputSetting;
 use crate::setup::Setup;
 use adumbra::gradient::{
     DerivativePlace, DifferentiatedValue, Gradient, GradientRequest, Parameter, ParameterKind,
 };
+use adumbra::program::BufferNumbers;
 use adumbra::{Derivatives, Instance, Program, Sources};
-use pixels::GradPoints;
+use files::OutputFiles;
+use points::{GradPoints, SeededPoints};
+use seeds::Seeds;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,17 +70,15 @@ pub fn grad(args: GradArgs) -> CliResult {
     let gradient = program
         .gradient(&request)
         .map_err(|diagnostics| report_compile_error(diagnostics, None, format))?;
-    let seeds = seeds(&args.seeds, gradient.outputs())?;
     let mut read: Vec<PathBuf> = sources
         .iter()
         .map(|(_, file)| PathBuf::from(file.name()))
         .collect();
     let textures = Textures::load(&program, &sources, &args.textures, format, &mut read)?;
-    let outputs = images_of(&args, &gradient)?;
-    files::check_no_overwrite(
-        outputs.iter().map(|(path, _)| path.as_path()),
-        read.iter().map(PathBuf::as_path),
-    )?;
+    read.extend(args.buffers.iter().map(|buffer| buffer.file.clone()));
+    read.extend(seeds::files(&args.seeds));
+    let files = OutputFiles::choose(&args, &gradient)?;
+    check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
     report::diagnostics_to_stderr(gradient.ends(), &sources, format);
     if args.size.is_none() {
@@ -94,6 +97,7 @@ pub fn grad(args: GradArgs) -> CliResult {
             GradPoints::One(globals)
         }
     };
+    let seeds = seeds::read(&args.seeds, gradient.outputs(), &points)?;
     let job = GradJob {
         args: &args,
         setup: &setup,
@@ -102,23 +106,23 @@ pub fn grad(args: GradArgs) -> CliResult {
         instance: &instance,
         points: points.with_seeds(&gradient, &seeds),
         seeds: &seeds,
+        files: &files,
         textures: &textures,
         interrupt: &interrupt,
         sources: &sources,
     };
+    job.check_files()?;
     if args.check {
         check::refuse(&job)?;
     }
-    let sums = job.sums()?;
+    let done = job.evaluate(files.has_points(&gradient))?;
     let differences = match args.check {
         true => Some(check::differences(&job)?),
         false => None,
     };
-    for (path, parameter) in &outputs {
-        job.write_image(path, *parameter)?;
-    }
-    show::print(&job, &sums, differences.as_deref())?;
-    match sums.report.stopped {
+    let scales = job.write_files(&done)?;
+    show::print(&job, &done, differences.as_deref(), &scales)?;
+    match done.report.stopped {
         0 => Ok(()),
         _ => Err(CliError::Reported),
     }
@@ -133,12 +137,26 @@ struct GradJob<'a> {
     gradient: &'a Gradient,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
-    points: GradPoints,
-    /// By output, the seed of each of its floats.
-    seeds: &'a [Vec<f32>],
+    points: SeededPoints,
+    /// By output.
+    seeds: &'a [Seeds],
+    files: &'a OutputFiles,
     textures: &'a Textures,
     interrupt: &'a Interrupt,
     sources: &'a Sources,
+}
+
+impl GradJob<'_> {
+    /// How many numbers the gradient by a parameter has.
+    fn floats_of(&self, parameter: &Parameter) -> usize {
+        match parameter.kind {
+            ParameterKind::Buffer => {
+                let numbers = self.instance.buffer(&parameter.value.name);
+                numbers.map_or(0, BufferNumbers::len)
+            }
+            _ => parameter.value.ty.scalar_count(),
+        }
+    }
 }
 
 /// What the command line asks of a program.
@@ -181,71 +199,6 @@ fn request(args: &GradArgs, program: &Program) -> CliResult<GradientRequest> {
         };
     }
     Ok(request)
-}
-
-/// By output, the seed of each of its floats.
-fn seeds(given: &[InputSetting], outputs: &[DifferentiatedValue]) -> CliResult<Vec<Vec<f32>>> {
-    for (index, seed) in given.iter().enumerate() {
-        let name = &seed.name;
-        if given[..index].iter().any(|other| other.name == *name) {
-            return Err(CliError::usage(format!(
-                "the seed of `{name}` is given twice"
-            )));
-        }
-        if outputs.iter().all(|output| output.name != *name) {
-            return Err(CliError::usage(format!(
-                "--seed {name}: it is no output of `--of`"
-            )));
-        }
-    }
-    let seed = |output: &DifferentiatedValue| {
-        let Some(seed) = given.iter().find(|seed| seed.name == output.name) else {
-            let without = if given.is_empty() { 1.0 } else { 0.0 };
-            return Ok(vec![without; output.ty.scalar_count()]);
-        };
-        let words = seed.words(&output.ty);
-        let words = words.map_err(|no| CliError::usage(format!("--seed {}: {no}", output.name)))?;
-        Ok(words.into_iter().map(f32::from_bits).collect())
-    };
-    outputs.iter().map(seed).collect()
-}
-
-/// The images that are written, each with the number of its parameter.
-fn images_of(args: &GradArgs, gradient: &Gradient) -> CliResult<Vec<(PathBuf, usize)>> {
-    let Some(out) = &args.out else {
-        return Ok(Vec::new());
-    };
-    image_format(out)?;
-    let parameters = gradient.parameters();
-    if let Some(buffer) = parameters
-        .iter()
-        .find(|by| by.kind == ParameterKind::Buffer)
-    {
-        return Err(CliError::usage(format!(
-            "-o writes the gradient at each pixel, and that by the buffer `{}` is a sum over all",
-            buffer.value.name
-        )));
-    }
-    for parameter in parameters {
-        let count = parameter.value.ty.scalar_count();
-        if count > 4 {
-            return Err(CliError::usage(format!(
-                "the gradient by `{}` has {count} numbers at each pixel, more than the 4 of an image",
-                parameter.value.name
-            )));
-        }
-    }
-    if parameters.len() == 1 {
-        return Ok(vec![(out.clone(), 0)]);
-    }
-    let names = parameters.iter().map(|parameter| {
-        let ending = out.extension().unwrap_or_default().to_string_lossy();
-        out.with_extension(format!(
-            "{}.{ending}",
-            label(gradient, parameter).replace(':', "_")
-        ))
-    });
-    Ok(names.zip(0..).collect())
 }
 
 /// The name of a parameter of a gradient: `global:x` if it is by an input `x`, too, `buffer:x` if

@@ -1,10 +1,10 @@
-//! Prints a gradient: a table for people, one object for programs; and images.
+//! Prints a gradient: a table for people, one object for programs.
 
 use super::check::DifferenceSlopes;
-use super::pixels::GradSums;
-use super::{GradJob, GradPoints, gradient_output, label};
+use super::evaluate::Evaluated;
+use super::files::OutputFiles;
+use super::{GradJob, GradPoints, label};
 use crate::error::CliResult;
-use crate::image::save_signed;
 use crate::report::{self, JsonFault, OutputFormat};
 use crate::show::table;
 use adumbra::batch::PointFault;
@@ -13,58 +13,41 @@ use adumbra::gradient::{Parameter, ParameterKind};
 use adumbra::value::HumanFloat;
 use adumbra::{Diagnostic, Type};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The most numbers of a gradient that are shown to people.
 const MAX_SHOWN: usize = 16;
 
-/// Prints outputs and gradient.
+/// Prints outputs and gradient; `scales` are the numbers that are white in images.
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn print(job: &GradJob<'_>, sums: &GradSums, slopes: Option<&[DifferenceSlopes]>) -> CliResult {
+pub fn print(
+    job: &GradJob<'_>,
+    done: &Evaluated,
+    slopes: Option<&[DifferenceSlopes]>,
+    scales: &[(String, f32)],
+) -> CliResult {
     match job.args.json {
-        true => print_json(job, sums, slopes),
-        false => print_text(job, sums, slopes),
-    }
-}
-
-/// The totals of an output of the program.
-fn total(sums: &GradSums, name: &str) -> Vec<f64> {
-    sums.sums.total(name).expect("it is summed")
-}
-
-/// The gradient by a parameter, summed over the points.
-fn gradient_of(sums: &GradSums, parameter: &Parameter) -> Vec<f64> {
-    match gradient_output(&parameter.value) {
-        Some(name) => total(sums, name),
-        None => {
-            let sum = sums.sums.buffer(&parameter.value.name);
-            sum.expect("points add to it")
-        }
+        true => print_json(job, done, slopes, scales),
+        false => print_text(job, done, slopes, scales),
     }
 }
 
 /// The sum of seed times output, of each output.
-fn weighted(job: &GradJob<'_>, sums: &GradSums) -> Vec<f64> {
+fn weighted(job: &GradJob<'_>, done: &Evaluated) -> Vec<f64> {
     let outputs = job.gradient.outputs().iter().zip(job.seeds);
-    let dot = |(name, seeds): (&str, &Vec<f32>)| {
-        // What has no weight does not count, also where it is not finite.
-        let terms = total(sums, name).into_iter().zip(seeds);
-        let terms = terms.filter(|(_, seed)| **seed != 0.0);
-        terms.map(|(total, seed)| total * f64::from(*seed)).sum()
-    };
     outputs
-        .map(|(output, seeds)| dot((output.name.as_str(), seeds)))
+        .map(|(output, seeds)| done.weighted(&output.name, seeds))
         .collect()
 }
 
 fn print_text(
     job: &GradJob<'_>,
-    sums: &GradSums,
+    done: &Evaluated,
     slopes: Option<&[DifferenceSlopes]>,
+    scales: &[(String, f32)],
 ) -> CliResult {
     let shown = |numbers: &[f64]| {
         let parts: Vec<String> = (numbers.iter())
@@ -85,11 +68,15 @@ fn print_text(
         }
     };
     let mut out = String::new();
-    if sums.points != 1 {
-        out += &format!("sums over {} points\n\n", sums.points);
+    for (name, scale) in scales {
+        let scale = HumanFloat(*scale);
+        out += &format!("by {name}: black -{scale}, grey 0, white {scale}\n");
+    }
+    if done.points != 1 {
+        out += &format!("sums over {} points\n\n", done.points);
     }
     let mut lines = vec![vec!["output".to_owned(), "seed · value".to_owned()]];
-    for (output, sum) in job.gradient.outputs().iter().zip(weighted(job, sums)) {
+    for (output, sum) in job.gradient.outputs().iter().zip(weighted(job, done)) {
         lines.push(vec![output.name.clone(), shown(&[sum])]);
     }
     out += &table(&lines);
@@ -98,12 +85,12 @@ fn print_text(
         lines[0].push("difference".to_owned());
     }
     for (at, parameter) in job.gradient.parameters().iter().enumerate() {
-        let found = gradient_of(sums, parameter);
+        let found = done.gradient(parameter);
         let mut columns = vec![label(job.gradient, parameter), shown(&found)];
         if let Some(slopes) = slopes {
             let mut text = shown(&slopes[at].sums);
             if slopes[at].unsmooth > 0 {
-                text += &match sums.points {
+                text += &match done.points {
                     1 => ", across a kink or another path".to_owned(),
                     _ => format!(
                         ", across a kink or another path at {} points",
@@ -120,48 +107,51 @@ fn print_text(
     out.push('\n');
     out += &table(&lines);
     io::stdout().write_all(out.as_bytes())?;
-    report_faults(job, sums);
+    report_faults(job, done);
     Ok(())
 }
 
-/// Reports points that are at fault, and sums that lack something.
-fn report_faults(job: &GradJob<'_>, sums: &GradSums) {
-    let place = |point: u64| match &job.points {
+/// The place of a point, for messages: nothing if there is one alone.
+fn place(job: &GradJob<'_>, point: u64) -> String {
+    match job.points.points() {
         GradPoints::One(_) => String::new(),
         GradPoints::Image(grid, _) => {
             let width = u64::from(grid.size().width());
             format!(", first at pixel {},{}", point % width, point / width)
         }
-    };
-    if let Some((point, fault)) = sums.report.first_fault {
+    }
+}
+
+/// Reports points that are at fault, and sums that lack something.
+fn report_faults(job: &GradJob<'_>, done: &Evaluated) {
+    if let Some((point, fault)) = done.report.first_fault {
         let first = fault_diagnostic(fault);
         report::diagnostics_to_stderr(&[first], job.sources, OutputFormat::Text);
-        let count = |count: usize, done: &str| match (sums.points, count) {
-            (1, _) => format!("the point {done}"),
-            (all, count) => format!("{count} of {all} points: {done}"),
+        let count = |count: usize, fate: &str| match (done.points, count) {
+            (1, _) => format!("the point {fate}"),
+            (all, count) => format!("{count} of {all} points: {fate}"),
         };
-        let what = match sums.report.stopped {
-            0 => count(sums.report.faulty, "has faults"),
+        let what = match done.report.stopped {
+            0 => count(done.report.faulty, "has faults"),
             stopped => count(stopped, "was stopped, and counts as 0"),
         };
-        report::message(&format!("{what}{}", place(point as u64)));
+        report::message(&format!("{what}{}", place(job, point as u64)));
     }
-    let faults = sums.sums.faults();
-    let name = |plane: usize| sums.sums.output_of(plane).map_or("", |(name, _)| name);
+    let faults = done.faults();
     if let Some(found) = faults.not_finite {
         report::message(&format!(
             "not finite: {} numbers, first in `{}`{}",
             found.count,
-            name(found.plane),
-            place(found.point)
+            done.output_of(found.plane),
+            place(job, found.point)
         ));
     }
     if let Some(found) = faults.vanished {
         report::message(&format!(
             "too small beside others to change the sum: {} numbers, first in `{}`{}",
             found.count,
-            name(found.plane),
-            place(found.point)
+            done.output_of(found.plane),
+            place(job, found.point)
         ));
     }
 }
@@ -199,6 +189,9 @@ struct JsonGradient<'a> {
     differences: Option<JsonMap>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     per_point: bool,
+    /// The gradient that is white in each image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scales: Option<JsonMap>,
     #[serde(skip_serializing_if = "Option::is_none")]
     faults: Option<JsonFaults>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,20 +227,28 @@ struct JsonPoints {
 
 fn print_json(
     job: &GradJob<'_>,
-    sums: &GradSums,
+    done: &Evaluated,
     slopes: Option<&[DifferenceSlopes]>,
+    scales: &[(String, f32)],
 ) -> CliResult {
     // One point has numbers of f32, and sums those of f64.
-    let number = |number: f64| match sums.points {
+    let number = |number: f64| match done.points {
         1 => shortest(number as f32),
         _ => json_number(number),
     };
-    let outputs = job.gradient.outputs().iter().zip(weighted(job, sums));
+    let outputs = job.gradient.outputs().iter().zip(weighted(job, done));
     let outputs = outputs.map(|(output, sum)| (output.name.clone(), number(sum)));
     let parameters = job.gradient.parameters();
     let gradient = parameters.iter().map(|parameter| {
-        let mut numbers = gradient_of(sums, parameter).into_iter().map(number);
-        let shaped = shaped_parameter(parameter, &mut numbers);
+        let shaped = match job.files {
+            OutputFiles::Arrays(path) if parameter.kind == ParameterKind::Buffer => {
+                json!({ "file": path })
+            }
+            _ => {
+                let mut numbers = done.gradient(parameter).into_iter().map(number);
+                shaped_parameter(parameter, &mut numbers)
+            }
+        };
         (label(job.gradient, parameter), shaped)
     });
     let differences = slopes.map(|slopes| {
@@ -259,9 +260,9 @@ fn print_json(
         JsonMap(all.collect())
     });
     let zero = parameters.iter().filter(|parameter| parameter.is_zero);
-    let faults = sums.report.first_fault.map(|(first, fault)| JsonFaults {
-        points: sums.report.faulty,
-        stopped: sums.report.stopped,
+    let faults = done.report.first_fault.map(|(first, fault)| JsonFaults {
+        points: done.report.faulty,
+        stopped: done.report.stopped,
         first,
         fault: JsonFault::all(&[fault_diagnostic(fault)], job.sources),
     });
@@ -271,19 +272,27 @@ fn print_json(
             first: found.point,
         })
     };
-    let spoilt = sums.sums.faults();
+    let spoilt = done.faults();
     let all = JsonGradient {
         outputs: JsonMap(outputs.collect()),
         gradient: JsonMap(gradient.collect()),
         zero: zero
             .map(|parameter| label(job.gradient, parameter))
             .collect(),
-        points: sums.points,
+        points: done.points,
         ends: (job.gradient.ends().iter())
             .map(|end| JsonEnd::new(job, end))
             .collect(),
         differences,
-        per_point: job.args.out.is_some(),
+        per_point: job.files.has_points(job.gradient),
+        scales: (!scales.is_empty()).then(|| {
+            let scales = scales.iter();
+            JsonMap(
+                scales
+                    .map(|(name, scale)| (name.clone(), shortest(*scale)))
+                    .collect(),
+            )
+        }),
         faults,
         not_finite: counted(spoilt.not_finite),
         vanished: counted(spoilt.vanished),
@@ -344,28 +353,5 @@ fn shaped(ty: &Type, numbers: &mut dyn Iterator<Item = Value>) -> Value {
             let members = members.map(|(name, ty)| (name.clone(), shaped(ty, numbers)));
             Value::Object(members.collect())
         }
-    }
-}
-
-impl GradJob<'_> {
-    /// Writes the gradient by a parameter at each pixel.
-    ///
-    /// # Errors
-    /// If it cannot be written, or Ctrl-C was pressed.
-    pub fn write_image(&self, path: &Path, parameter: usize) -> CliResult {
-        let GradPoints::Image(grid, _) = &self.points else {
-            return Ok(());
-        };
-        let parameter_of = &self.gradient.parameters()[parameter];
-        let value = &parameter_of.value;
-        let pixels = self.pixels(parameter)?;
-        let channels = value.ty.scalar_count();
-        let scale = save_signed(path, grid.size(), channels, pixels, self.args.scale)?;
-        if let (false, Some(scale)) = (self.args.json, scale) {
-            let (name, scale) = (label(self.gradient, parameter_of), HumanFloat(scale));
-            let legend = format!("by {name}: black -{scale}, grey 0, white {scale}\n");
-            io::stdout().write_all(legend.as_bytes())?;
-        }
-        Ok(())
     }
 }

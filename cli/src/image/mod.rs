@@ -31,7 +31,7 @@ use adumbra_image::{Image, ImageFormat, ImageSize, PngImage, write_exr, write_pn
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
 pub use save::image_format;
-use save::save_atomically;
+pub use save::save_atomically;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use crate::command::{adumbra, adumbra_with_input};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-const DISC: &str = "
+pub(super) const DISC: &str = "
     float2 centred(float2 p, float2 centre) { return p - centre; }
     shader disc(float radius = 0.3, float2 centre = float2(0.5, 0.4), color tint = color(1, 0.5, 0.2),
                 int n = 3, out color c, out float luma, out int m)
@@ -15,7 +15,7 @@ const DISC: &str = "
         luma = dot(c, color(0.2, 0.7, 0.1)); m = n;
     }";
 
-fn grad(source: &str, args: &[&str]) -> crate::command::CommandOutput {
+pub(super) fn grad(source: &str, args: &[&str]) -> crate::command::CommandOutput {
     let args = [&["grad", "-"], args].concat();
     adumbra_with_input(args, source)
 }
@@ -115,7 +115,9 @@ fn images_of_gradients_are_written() {
     assert!(file("g.centre.png").exists() && file("g.uv.png").exists());
     assert!(!file("g.png").exists());
     let ran = grad(DISC, &[&image[..], &["--wrt", "radius", "--json"]].concat());
-    assert_eq!(json_of(&ran)["per_point"], json!(true));
+    let found = json_of(&ran);
+    assert_eq!(found["per_point"], json!(true));
+    assert!(found["scales"]["radius"].as_f64().unwrap() > 0.0, "{found}");
     assert!(file("g.png").exists());
     let wide = "shader s(float w[5], out float o) { o = w[0] * w[4]; }";
     let ran = grad(wide, &["--size", "4x4", "-o", out]);
@@ -186,7 +188,50 @@ fn what_cannot_be_is_refused() {
         (
             &["--of", "luma", "--size", "4x4", "-o", "x.txt"],
             2,
-            "neither in .png nor in .exr",
+            "ends in none of .png, .exr and .npz",
+        ),
+        (&["--of", "luma", "--at", "1,0"], 2, "--size <WxH>"),
+        (
+            &["--of", "luma", "--size", "4x4", "--at", "-1,0"],
+            2,
+            "`-1,0` is no pixel",
+        ),
+        (&["--of", "luma", "--size", "4x0"], 2, "4x0 has no pixels"),
+        (
+            &[
+                "--of", "luma", "--size", "4x4", "--view", "axis", "-o", "x.png",
+            ],
+            2,
+            "possible values: gradient",
+        ),
+        (
+            &["--of", "luma", "--size", "4x4", "--view", "gradient"],
+            2,
+            "-o <OUT>",
+        ),
+        (
+            &[
+                "--of", "luma", "--size", "4x4", "--scale", "2", "-o", "x.npz",
+            ],
+            2,
+            "`--view` and `--scale` are of images",
+        ),
+        (
+            &[
+                "--of", "luma", "--size", "4x4", "--at", "1,0", "-o", "x.png",
+            ],
+            2,
+            "give `--size WxH`, without `--at`",
+        ),
+        (
+            &["--of", "luma", "--globals", "picture", "-o", "x.exr"],
+            2,
+            "give `--size WxH`, without `--at`",
+        ),
+        (
+            &["--of", "luma", "--size", "4x4", "--seed", "luma=nan"],
+            2,
+            "--seed luma: a seed is NaN",
         ),
         (
             &["--of", "luma", "--size", "4096x4096", "--check"],
@@ -222,6 +267,18 @@ fn stopped_points_are_reported() {
 }
 
 #[test]
+fn differences_are_within_the_step_budget() {
+    let source =
+        "shader s(float a = 3, out float o) { o = a; for (int i = 0; i < 500; i++) o += a; }";
+    let slope = |args: &[&str]| {
+        let ran = grad(source, &[&["--check", "--json"], args].concat());
+        json_of(&ran)["differences"]["a"].as_f64().unwrap()
+    };
+    assert!((slope(&[]) - 501.0).abs() < 1e-6);
+    assert_eq!(slope(&["--steps", "100"]), 0.0);
+}
+
+#[test]
 fn sums_that_lack_something_are_reported() {
     let source = "shader s(float a = 1, out float o) { float2 p = global_value<pixel>;
         o = p.x < 1 ? a * sqrt(-p.x) : p.x < 2 ? a * 1e20 : a; }";
@@ -239,7 +296,7 @@ fn sums_that_lack_something_are_reported() {
     assert_eq!(none.code, 2);
 }
 
-const TABLE: &str = "
+pub(super) const TABLE: &str = "
     buffer<float> w;
     buffer<float2> v;
     buffer<int> n;
@@ -250,7 +307,7 @@ const TABLE: &str = "
     }";
 
 /// A file of NumPy's format, version 1.
-fn npy(descr: &str, shape: &str, words: &[[u8; 4]]) -> Vec<u8> {
+pub(super) fn npy(descr: &str, shape: &str, words: &[[u8; 4]]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let header = format!("{header:117}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

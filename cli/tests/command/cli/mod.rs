@@ -6,6 +6,7 @@ mod emit;
 mod eval;
 mod files;
 mod grad;
+mod grad_arrays;
 mod run;
 mod simd;
 mod usage;

@@ -1,0 +1,270 @@
+//! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
+
+use super::seeds::Seeds;
+use super::{GradJob, gradient_output};
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
+use crate::image::Textures;
+use crate::report;
+use adumbra::batch::{
+    BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
+};
+use adumbra::gradient::{BufferGradients, Parameter};
+use adumbra::host::MessageId;
+use adumbra::{Host, SampleRequest, Sampled};
+use std::ops::Range;
+
+/// Words of planes that are in memory at a time, but for those that are written to files.
+const BAND_WORDS: usize = 1 << 24;
+
+/// The most points of a band.
+const MAX_BAND: usize = 1 << 20;
+
+/// Floats of an output of the program, by plane.
+struct Slot {
+    name: String,
+    planes: Range<usize>,
+    /// Whether they are multiplied by the seeds of each pixel.
+    is_weighted: bool,
+}
+
+/// A gradient at all points.
+pub struct Evaluated {
+    slots: Vec<Slot>,
+    sums: PlaneSums,
+    buffers: BufferGradients,
+    pub report: BatchReport,
+    pub points: usize,
+    /// By plane, its number at each point, if these are wanted and it is one of a gradient.
+    planes: Vec<Vec<f32>>,
+}
+
+impl Evaluated {
+    /// The totals of an output of the program.
+    fn total(&self, name: &str) -> Vec<f64> {
+        let slot = self.slots.iter().find(|slot| slot.name == name);
+        let planes = slot.expect("it is evaluated").planes.clone();
+        self.sums.totals()[planes].to_vec()
+    }
+
+    /// The gradient by a parameter, summed over the points.
+    pub fn gradient(&self, parameter: &Parameter) -> Vec<f64> {
+        match gradient_output(&parameter.value) {
+            Some(name) => self.total(name),
+            None => {
+                let sum = self.buffers.of(&parameter.value.name);
+                sum.expect("points add to it")
+            }
+        }
+    }
+
+    /// The sum of seed times output over the points.
+    pub fn weighted(&self, name: &str, seeds: &Seeds) -> f64 {
+        let totals = self.total(name).into_iter();
+        let weigh = |sum: f64, (float, total): (usize, f64)| match seeds {
+            // What has no weight does not count, also where it is not finite.
+            Seeds::Uniform(seeds) if seeds[float] == 0.0 => sum,
+            Seeds::Uniform(seeds) => sum + total * f64::from(seeds[float]),
+            Seeds::Pixels(..) => sum + total,
+        };
+        totals.enumerate().fold(0.0, weigh)
+    }
+
+    /// The floats of the gradient by a parameter at each point, float by float.
+    pub fn planes(&self, parameter: &Parameter) -> &[Vec<f32>] {
+        let name = gradient_output(&parameter.value).expect("buffers have sums alone");
+        let slot = self.slots.iter().find(|slot| slot.name == name);
+        &self.planes[slot.expect("it is evaluated").planes.clone()]
+    }
+
+    /// What is wrong with points of sums.
+    pub fn faults(&self) -> SumFaults {
+        self.sums.faults()
+    }
+
+    /// The output that a plane is of.
+    pub fn output_of(&self, plane: usize) -> &str {
+        let slot = self.slots.iter().find(|slot| slot.planes.contains(&plane));
+        slot.map_or("", |slot| &slot.name)
+    }
+}
+
+/// The host of a gradient's points.
+struct GradHost<'a> {
+    textures: &'a Textures,
+    interrupt: &'a Interrupt,
+}
+
+impl Host for GradHost<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.textures.sample(request).into()
+    }
+
+    // The shader is run for its derivative: what it prints is printed by `run` and `image`.
+    fn message(&mut self, _: MessageId, _: &[u32]) {}
+
+    fn is_cancelled(&mut self) -> bool {
+        self.interrupt.is_pressed()
+    }
+}
+
+/// A scalar of the program's outputs: its output, its number there, and among those of all.
+struct OutputScalar<'n> {
+    output: &'n str,
+    scalar: usize,
+    among_all: usize,
+}
+
+impl GradJob<'_> {
+    fn host(&self) -> GradHost<'_> {
+        GradHost {
+            textures: self.textures,
+            interrupt: self.interrupt,
+        }
+    }
+
+    /// Evaluates it at all points; `keeps_points` if the numbers of each are wanted.
+    ///
+    /// # Errors
+    /// If the engine cannot run the program, or Ctrl-C was pressed.
+    pub fn evaluate(&self, keeps_points: bool) -> CliResult<Evaluated> {
+        let numbers = self.points.points().numbers();
+        let outputs = self.gradient.outputs().iter().zip(self.seeds);
+        let outputs = outputs.map(|(of, seeds)| {
+            let is_weighted = matches!(seeds, Seeds::Pixels(..));
+            (of.name.as_str(), is_weighted)
+        });
+        let gradients = self.gradient.parameters().iter();
+        let gradients = gradients.filter_map(|by| Some((gradient_output(&by.value)?, false)));
+        let (mut slots, mut scalars): (Vec<Slot>, Vec<OutputScalar<'_>>) = Default::default();
+        for (name, is_weighted) in outputs.chain(gradients) {
+            let first = scalars.len();
+            self.add_scalars(name, &mut scalars);
+            slots.push(Slot {
+                name: name.to_owned(),
+                planes: first..scalars.len(),
+                is_weighted,
+            });
+        }
+        let first_gradient = slots
+            .get(self.gradient.outputs().len())
+            .map_or(scalars.len(), |slot| slot.planes.start);
+        let mut kept = vec![Vec::new(); scalars.len()];
+        let mut sums = PlaneSums::new(scalars.len());
+        let mut whole = BatchReport::default();
+        let mut buffers: Option<BufferGradients> = None;
+        let most = (BAND_WORDS / scalars.len().max(1)).clamp(1, MAX_BAND);
+        for start in numbers.clone().step_by(most) {
+            let band = start..numbers.end.min(start + most);
+            let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
+            let (gradients, report) = self.fill(&band, &scalars, &mut planes)?;
+            if self.interrupt.is_pressed() {
+                report::message("interrupted");
+                return Err(CliError::Interrupted);
+            }
+            let weighted = slots.iter().zip(self.seeds);
+            for (slot, seeds) in weighted.filter(|(slot, _)| slot.is_weighted) {
+                for (float, plane) in planes[slot.planes.clone()].iter_mut().enumerate() {
+                    for (number, point) in plane.iter_mut().zip(band.clone()) {
+                        let seed = seeds.at(point)[float];
+                        *number = if seed == 0.0 { 0.0 } else { *number * seed };
+                    }
+                }
+            }
+            let slices: Vec<&[f32]> = planes.iter().map(Vec::as_slice).collect();
+            sums.add(band.start as u64, &slices);
+            whole.join(report);
+            match &mut buffers {
+                Some(buffers) => buffers.join(&gradients),
+                None => buffers = Some(gradients),
+            }
+            if keeps_points {
+                for (kept, plane) in kept.iter_mut().zip(planes).skip(first_gradient) {
+                    match kept.is_empty() {
+                        true => *kept = plane,
+                        false => kept.extend(plane),
+                    }
+                }
+            }
+        }
+        Ok(Evaluated {
+            slots,
+            sums,
+            buffers: buffers.expect("there are points"),
+            report: whole,
+            points: numbers.len(),
+            planes: kept,
+        })
+    }
+
+    /// Adds the floats of an output.
+    fn add_scalars<'n>(&self, name: &'n str, to: &mut Vec<OutputScalar<'n>>) {
+        let mut before = 0;
+        for output in self.gradient.program().outputs() {
+            if output.name == name {
+                let floats = output.ty.float_scalars().into_iter();
+                to.extend(floats.map(|scalar| OutputScalar {
+                    output: name,
+                    scalar,
+                    among_all: before + scalar,
+                }));
+                return;
+            }
+            before += output.ty.scalar_count();
+        }
+    }
+
+    /// Evaluates a band of points, and writes scalars of its outputs to a plane each.
+    fn fill(
+        &self,
+        band: &Range<usize>,
+        scalars: &[OutputScalar<'_>],
+        planes: &mut [Vec<f32>],
+    ) -> CliResult<(BufferGradients, BatchReport)> {
+        let Some(tier) = self.setup.engine.tier() else {
+            return self.fill_singly(band, scalars, planes);
+        };
+        let setup = BatchSetup {
+            limits: self.setup.limits(self.instance.program()),
+            tier,
+            ..BatchSetup::default()
+        };
+        let varying = self.points.planes(band);
+        let mut outputs: Vec<OutputPlane<'_>> = (scalars.iter().zip(planes))
+            .map(|(of, plane)| OutputPlane::new(of.output, Part::Value, of.scalar, plane, 1))
+            .collect();
+        let done = WholeBatch::new(self.instance)
+            .setup(setup)
+            .threads(self.args.threads.map_or(0, usize::from))
+            .numbered_from(band.start as u64)
+            .planes(
+                &self.points.batch_globals(&varying),
+                0..band.len(),
+                &mut outputs,
+                || self.host(),
+            );
+        done.map_err(CliError::usage)
+    }
+
+    /// The same by an engine of single points.
+    fn fill_singly(
+        &self,
+        band: &Range<usize>,
+        scalars: &[OutputScalar<'_>],
+        planes: &mut [Vec<f32>],
+    ) -> CliResult<(BufferGradients, BatchReport)> {
+        let mut evaluator = self.setup.evaluator(self.instance)?;
+        let mut report = BatchReport::default();
+        let mut words = Vec::new();
+        self.points.for_each_point(band.clone(), |number, globals| {
+            let outcome = evaluator.evaluate(globals, &mut self.host());
+            report.add(number, outcome, evaluator.faults());
+            words.clear();
+            words.extend(evaluator.words(Part::Value).expect("values are there"));
+            for (of, plane) in scalars.iter().zip(&mut *planes) {
+                plane[number - band.start] = f32::from_bits(words[of.among_all]);
+            }
+        });
+        Ok((evaluator.take_gradients(), report))
+    }
+}

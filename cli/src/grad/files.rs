@@ -1,0 +1,219 @@
+//! The files of `-o`: images of gradients, or arrays.
+
+use super::evaluate::Evaluated;
+use super::points::GradPoints;
+use super::{GradJob, label};
+use crate::args::grad::GradArgs;
+use crate::error::{CliError, CliResult};
+use crate::image::{image_format, save_atomically, save_signed};
+use crate::numpy::{ArrayNumbers, NamedArray, write_npz};
+use adumbra::Type;
+use adumbra::gradient::{Gradient, Parameter, ParameterKind};
+use adumbra_image::ImageFormat;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of the gradients of all points that files are made of.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// The files that are written.
+pub enum OutputFiles {
+    None,
+    /// An image for each parameter, with its number.
+    Images(Vec<(PathBuf, usize)>),
+    /// All in one file of arrays.
+    Arrays(PathBuf),
+}
+
+impl OutputFiles {
+    /// The files that `-o` asks for.
+    ///
+    /// # Errors
+    /// If the gradient has no such files.
+    pub fn choose(args: &GradArgs, gradient: &Gradient) -> CliResult<OutputFiles> {
+        let Some(out) = &args.out else {
+            return Ok(OutputFiles::None);
+        };
+        let ending = out.extension().unwrap_or_default();
+        if ending.eq_ignore_ascii_case("npz") {
+            if args.view.is_some() || args.scale.is_some() {
+                return Err(CliError::usage(
+                    "`--view` and `--scale` are of images, and -o is a file of arrays",
+                ));
+            }
+            if out.metadata().is_ok_and(|found| !found.is_file()) {
+                return Err(CliError::usage(format!("{} is not a file", out.display())));
+            }
+            return Ok(OutputFiles::Arrays(out.clone()));
+        }
+        if ImageFormat::from_path(out).is_none() {
+            return Err(CliError::usage(format!(
+                "{} ends in none of .png, .exr and .npz",
+                out.display()
+            )));
+        }
+        image_format(out)?;
+        if args.size.is_none() || args.at.is_some() {
+            return Err(CliError::usage(
+                "-o is an image of the gradient at all pixels: give `--size WxH`, without `--at`",
+            ));
+        }
+        Ok(OutputFiles::Images(images(out, gradient)?))
+    }
+
+    /// Their paths.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> + Clone {
+        let (images, arrays) = match self {
+            OutputFiles::None => (&[][..], None),
+            OutputFiles::Images(images) => (&images[..], None),
+            OutputFiles::Arrays(path) => (&[][..], Some(path.as_path())),
+        };
+        let images = images.iter().map(|(path, _)| path.as_path());
+        images.chain(arrays)
+    }
+
+    /// Whether the gradient of each point is written.
+    pub fn has_points(&self, gradient: &Gradient) -> bool {
+        match self {
+            OutputFiles::None => false,
+            OutputFiles::Images(_) => true,
+            OutputFiles::Arrays(_) => (gradient.parameters().iter())
+                .any(|parameter| parameter.kind != ParameterKind::Buffer),
+        }
+    }
+}
+
+/// The images of a gradient, each with the number of its parameter.
+fn images(out: &Path, gradient: &Gradient) -> CliResult<Vec<(PathBuf, usize)>> {
+    let parameters = gradient.parameters();
+    if let Some(buffer) = parameters
+        .iter()
+        .find(|by| by.kind == ParameterKind::Buffer)
+    {
+        return Err(CliError::usage(format!(
+            "-o writes the gradient at each pixel, and that by the buffer `{}` is a sum over all: give -o OUT.npz",
+            buffer.value.name
+        )));
+    }
+    for parameter in parameters {
+        let count = parameter.value.ty.scalar_count();
+        if count > 4 {
+            return Err(CliError::usage(format!(
+                "the gradient by `{}` has {count} numbers at each pixel, more than the 4 of an image: give -o OUT.npz",
+                parameter.value.name
+            )));
+        }
+    }
+    if parameters.len() == 1 {
+        return Ok(vec![(out.to_owned(), 0)]);
+    }
+    let names = parameters.iter().map(|parameter| {
+        let ending = out.extension().unwrap_or_default().to_string_lossy();
+        out.with_extension(format!(
+            "{}.{ending}",
+            label(gradient, parameter).replace(':', "_")
+        ))
+    });
+    Ok(names.zip(0..).collect())
+}
+
+impl GradJob<'_> {
+    /// Refuses files whose numbers would take more than [`MAX_FILE_BYTES`].
+    ///
+    /// # Errors
+    /// If they would.
+    pub fn check_files(&self) -> CliResult {
+        if !self.files.has_points(self.gradient) {
+            return Ok(());
+        }
+        let parameters = self.gradient.parameters().iter();
+        let floats = (parameters.filter(|parameter| parameter.kind != ParameterKind::Buffer))
+            .map(|parameter| parameter.value.ty.scalar_count() as u64);
+        let points = self.points.points().numbers().len() as u64;
+        let bytes = floats.sum::<u64>().saturating_mul(4).saturating_mul(points);
+        match bytes <= MAX_FILE_BYTES {
+            true => Ok(()),
+            false => Err(CliError::usage(format!(
+                "the gradients of all pixels would take {bytes} bytes, and {MAX_FILE_BYTES} is the limit: give a smaller `--size`, or fewer parameters"
+            ))),
+        }
+    }
+
+    /// Writes the files. Returns the gradient that is white in each PNG image, by parameter.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn write_files(&self, done: &Evaluated) -> CliResult<Vec<(String, f32)>> {
+        let parameters = self.gradient.parameters();
+        match (self.files, self.points.points()) {
+            (OutputFiles::Images(images), GradPoints::Image(grid, _)) => {
+                let mut scales = Vec::new();
+                for (path, parameter) in images {
+                    let parameter = &parameters[*parameter];
+                    let planes = done.planes(parameter);
+                    let mut pixels = vec![[0.0; 4]; done.points];
+                    for (channel, plane) in planes.iter().enumerate() {
+                        for (pixel, number) in pixels.iter_mut().zip(plane) {
+                            pixel[channel] = *number;
+                        }
+                    }
+                    let channels = planes.len();
+                    let scale = save_signed(path, grid.size(), channels, pixels, self.args.scale)?;
+                    scales.extend(scale.map(|scale| (label(self.gradient, parameter), scale)));
+                }
+                Ok(scales)
+            }
+            (OutputFiles::Arrays(path), _) => {
+                let arrays = parameters
+                    .iter()
+                    .map(|parameter| self.array(done, parameter));
+                save_atomically(path, |file| Ok(write_npz(arrays, file)?))?;
+                Ok(Vec::new())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The gradient by a parameter as an array: of each point, or the sum of a buffer.
+    fn array(&self, done: &Evaluated, parameter: &Parameter) -> NamedArray {
+        let name = label(self.gradient, parameter);
+        let mut shape = shape_of(&parameter.value.ty);
+        if parameter.kind == ParameterKind::Buffer {
+            let numbers = done.gradient(parameter);
+            let width = parameter.value.ty.scalar_count().max(1);
+            shape.insert(0, (numbers.len() / width) as u64);
+            return NamedArray {
+                name,
+                shape,
+                numbers: ArrayNumbers::Doubles(numbers),
+            };
+        }
+        if let GradPoints::Image(grid, None) = self.points.points() {
+            let sides = [grid.size().height(), grid.size().width()];
+            shape.splice(0..0, sides.map(u64::from));
+        }
+        let planes = done.planes(parameter);
+        let points = 0..done.points;
+        let numbers = points.flat_map(|point| planes.iter().map(move |plane| plane[point]));
+        NamedArray {
+            name,
+            shape,
+            numbers: ArrayNumbers::Floats(numbers.collect()),
+        }
+    }
+}
+
+/// The shape of a value of a type, of whose scalars all are floats; one with members has them side
+/// by side.
+fn shape_of(ty: &Type) -> Vec<u64> {
+    match ty {
+        Type::Scalar(_) => Vec::new(),
+        Type::Vector(n) => vec![u64::from(*n)],
+        Type::Matrix(n) => vec![u64::from(*n); 2],
+        Type::Array(element, n) => {
+            let mut shape = shape_of(element);
+            shape.insert(0, u64::from(*n));
+            shape
+        }
+        Type::Struct(_) => vec![ty.scalar_count() as u64],
+    }
+}
