@@ -9,7 +9,7 @@ pub use adumbra_vm::words::{AnyWords, Words};
 pub use globals::BatchGlobals;
 pub use simd_level::SIMD_VARIABLE;
 pub use sums::{JoinError, PlaneSums, PointFault, SumFaults};
-pub use whole::{BatchError, BatchReport, OutputPlane, OutputSums, WholeBatch};
+pub use whole::{BatchError, BatchReport, ClosureLeaves, OutputPlane, OutputSums, WholeBatch};
 
 use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find};
 use crate::buffer::BufferGradients;
@@ -573,7 +573,11 @@ impl BatchEvaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs, or there is no such point.
     pub fn closure(&self, slot: ClosureSlot, point: usize) -> ClosureView<'_> {
-        let scalar = slot.offset(self.signature);
+        self.closure_at(slot.offset(self.signature), point)
+    }
+
+    /// The closure of an output of that scalar at a point.
+    fn closure_at(&self, scalar: usize, point: usize) -> ClosureView<'_> {
         self.numbered_closure(self.machine.output(scalar, 0, point), point)
     }
 

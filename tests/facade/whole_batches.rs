@@ -1,13 +1,17 @@
 //! Whole batches: planes and sums that do not depend on how points are divided.
 
 use adumbra::batch::{
-    BatchError, BatchGlobals, BatchSetup, JoinError, OutputPlane, OutputSums, Part, PlaneSums,
-    Tier, WholeBatch,
+    BatchError, BatchEvaluator, BatchGlobals, BatchReport, BatchSetup, JoinError, OutputPlane,
+    OutputSums, Part, PlaneSums, Tier, WholeBatch,
 };
 use adumbra::gradient::GradientRequest;
-use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
+use adumbra::host::MessageId;
+use adumbra::{
+    Compiler, GlobalsLayout, Host, Instance, NoTextures, Program, SampleRequest, Sampled, Sources,
+    Type,
+};
 use proptest::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier, Mutex};
 
 fn program(source: &str) -> Arc<Program> {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
@@ -210,12 +214,22 @@ fn planes_are_those_of_points() {
 
 #[test]
 fn planes_give_gradients_by_buffers() {
+    /// Waits at its first sample until all threads have points.
+    struct Together<'b>(Option<&'b Barrier>);
+    impl Host for Together<'_> {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            if let Some(barrier) = self.0.take() {
+                barrier.wait();
+            }
+            Sampled::Ready([1.0; 4])
+        }
+    }
     let program = program(
-        "buffer<float> w; shader s(out float o) { float x = global_value<x>; o = w[(int)x % 3] * x; }",
+        "buffer<float> w; texture2d t; shader s(out float o) {
+            float x = global_value<x>; o = w[(int)x % 3] * x * texture2d_sample<t>(0, 0).x; }",
     );
-    let gradient = program
-        .gradient(&GradientRequest::new().by_buffer("w"))
-        .unwrap();
+    let request = GradientRequest::new().by_buffer("w");
+    let gradient = program.gradient(&request).unwrap();
     let x: Vec<f32> = (0..30_000).map(|at| (at % 1000) as f32).collect();
     let mut globals = BatchGlobals::new(gradient.program().globals());
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
@@ -223,22 +237,158 @@ fn planes_give_gradients_by_buffers() {
     seed.unwrap();
     let mut instance = Instance::new(gradient.program());
     instance.set_buffer("w", vec![1.0_f32, 2.0, 3.0]).unwrap();
-    let batch = WholeBatch::new(&instance);
-    let (sums, _) = batch
-        .sums(&globals, 0..x.len(), &[], || NoTextures)
-        .unwrap();
+    let mut expected = [0.0; 3];
+    for x in &x {
+        expected[*x as usize % 3] += f64::from(*x);
+    }
     for threads in [1, 3] {
+        let barrier = Barrier::new(threads);
+        let host = || Together(Some(&barrier));
+        let batch = WholeBatch::new(&instance).threads(threads);
         let mut o = vec![0.0_f32; x.len()];
         let planes = &mut [OutputPlane::new("o", Part::Value, 0, &mut o, 1)];
-        let batch = batch.clone().threads(threads);
-        let (gradients, _) = batch
-            .planes(&globals, 0..x.len(), planes, || NoTextures)
-            .unwrap();
+        let planes = batch.planes(&globals, 0..x.len(), planes, host);
+        assert_eq!(planes.unwrap().0.of("w").unwrap(), expected, "{threads}");
         assert_eq!(o[7], 14.0);
-        let found = gradients.of("w").unwrap();
-        assert_eq!(found, sums.buffer("w").unwrap(), "{threads}");
-        assert!(found.iter().all(|slope| *slope > 1e6));
+        let sums = batch.sums(&globals, 0..x.len(), &[], host);
+        assert_eq!(sums.unwrap().0.buffer("w").unwrap(), expected, "{threads}");
     }
+}
+
+#[test]
+fn hosts_get_the_numbers_of_points() {
+    /// Answers with the number of the point, and notes the numbers of messages.
+    struct Numbers<'m>(usize, &'m Mutex<Vec<(usize, f32)>>);
+    impl Host for Numbers<'_> {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            Sampled::Ready([self.0 as f32; 4])
+        }
+        fn at_point(&mut self, point: usize) {
+            self.0 = point;
+        }
+        fn message(&mut self, _: MessageId, args: &[u32]) {
+            let mut messages = self.1.lock().unwrap();
+            messages.push((self.0, f32::from_bits(args[0])));
+        }
+    }
+    /// Is asked for many points at once.
+    struct Together;
+    impl Host for Together {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            panic!("samples are answered together");
+        }
+        fn sample_batch(&mut self, points: &[usize], _: &[SampleRequest], answers: &mut [Sampled]) {
+            for (answer, point) in answers.iter_mut().zip(points) {
+                *answer = Sampled::Ready([*point as f32; 4]);
+            }
+        }
+    }
+    const POINTS: usize = 20_000;
+    let program = program(
+        r#"texture2d t; shader s(out float o) { float x = global_value<x>;
+            o = texture2d_sample<t>(x, 0).x; if (x == 7 || x == 12345) printf("%f", x); }"#,
+    );
+    let x: Vec<f32> = (0..POINTS).map(|point| point as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let (first, skipped) = (1_000_000, 5);
+    let expected: Vec<f32> = (first + skipped..first + POINTS)
+        .map(|at| at as f32)
+        .collect();
+    let batch = WholeBatch::new(&Instance::new(&program));
+    let batch = batch.threads(3).numbered_from(first as u64);
+    let messages = Mutex::new(Vec::new());
+    let mut o = vec![0.0_f32; POINTS - skipped];
+    let planes = &mut [OutputPlane::new("o", Part::Value, 0, &mut o, 1)];
+    let evaluated = batch.planes(&globals, skipped..POINTS, planes, || Numbers(0, &messages));
+    evaluated.unwrap();
+    assert!(o == expected);
+    let mut messages = messages.into_inner().unwrap();
+    messages.sort_by_key(|(point, _)| *point);
+    assert_eq!(messages, [(first + 7, 7.0), (first + 12_345, 12_345.0)]);
+    o.fill(0.0);
+    let planes = &mut [OutputPlane::new("o", Part::Value, 0, &mut o, 1)];
+    let evaluated = batch.planes(&globals, skipped..POINTS, planes, || Together);
+    evaluated.unwrap();
+    assert!(o == expected);
+}
+
+#[test]
+fn leaves_come_in_the_order_of_points() {
+    const POINTS: usize = 20_000;
+    let program = program(
+        "shader s(out closure c, out float o) {
+            float x = global_value<x>;
+            o = x;
+            if (x % 3 == 0) c = 0.5 * make_closure<one>(x, float2(1, x));
+            if (x % 5 == 0) c = c + color(1, x, 0) * (make_closure<two>((int)x) + c);
+            for (int i = 0; i < x % 4; i++) c += make_closure<one>(-x, float2(i, 2)); }",
+    );
+    let x: Vec<f32> = (0..POINTS).map(|point| (point % 1000) as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let instance = Instance::new(&program);
+
+    let mut evaluator = BatchEvaluator::new(&instance).unwrap();
+    let slot = program.closure_slot("c").unwrap();
+    let kinds = program.closures().len();
+    let mut expected: Vec<(Vec<u64>, Vec<[f32; 3]>, Vec<u32>)> = vec![Default::default(); kinds];
+    let mut weights = Vec::new();
+    for first in (0..POINTS).step_by(evaluator.width()) {
+        let points = evaluator.width().min(POINTS - first);
+        evaluator.evaluate(&globals, first, points, &mut NoTextures);
+        for point in 0..points {
+            for (weight, leaf) in evaluator.closure(slot, point).leaves(&mut weights) {
+                let (points, weights, words) = &mut expected[leaf.shape()];
+                points.push((500 + first + point) as u64);
+                weights.push(weight);
+                words.extend(leaf.words());
+            }
+        }
+    }
+    assert!(expected.iter().all(|(points, ..)| points.len() > 1000));
+    for threads in [1, 3] {
+        let batch = WholeBatch::new(&instance)
+            .threads(threads)
+            .numbered_from(500);
+        let found = batch.closures(&globals, 0..POINTS, "c", || NoTextures);
+        let (found, report) = found.unwrap();
+        assert_eq!(report, BatchReport::default());
+        for (kind, (points, weights, words)) in found.iter().zip(&expected) {
+            assert!(
+                kind.points() == points && kind.arguments() == words,
+                "{threads}"
+            );
+            assert!(kind.weights() == weights, "{threads}");
+            assert_eq!(kind.arguments().len(), kind.width() * kind.len());
+        }
+        let part = batch.closures(&globals, 30..30, "c", || NoTextures);
+        assert!(
+            part.unwrap()
+                .0
+                .iter()
+                .all(|kind| kind.is_empty() && kind.width() > 0)
+        );
+    }
+
+    let batch = WholeBatch::new(&instance);
+    let no = batch
+        .closures(&globals, 0..1, "d", || NoTextures)
+        .unwrap_err();
+    assert!(matches!(no, BatchError::Access(_)), "{no}");
+    let no = batch
+        .closures(&globals, 0..1, "o", || NoTextures)
+        .unwrap_err();
+    assert!(matches!(no, BatchError::Access(_)), "{no}");
+    let nested = self::program(
+        "shader s(out closure c) { c = make_closure<coat>(global_value<x>, make_closure<one>()); }",
+    );
+    let globals = BatchGlobals::new(nested.globals());
+    let batch = WholeBatch::new(&Instance::new(&nested));
+    let no = batch
+        .closures(&globals, 0..1, "c", || NoTextures)
+        .unwrap_err();
+    assert_eq!(no, BatchError::NestedClosure("coat".to_owned()));
 }
 
 #[test]

@@ -1,15 +1,24 @@
-//! Whole batches: all points of a host, on its threads, into planes or into sums.
+//! Whole batches: all points of a host, on its threads, into planes, sums, or lists of leaves.
 
-use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums, SumFaults};
+mod leaves;
+mod numbered_host;
+mod output_sums;
+mod report;
+
+pub use leaves::ClosureLeaves;
+pub use output_sums::OutputSums;
+pub use report::{BatchError, BatchReport};
+
+use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums};
 use crate::access::{AccessError, find};
 use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
-use crate::program::{Instance, Program};
-use adumbra_ir::Type;
-use adumbra_ir::host::{Fault, Faults, Host};
+use crate::program::Instance;
+use adumbra_ir::host::Host;
 use adumbra_vm::words::{AnyWords, as_words_mut};
-use adumbra_vm::{FloatEnvironment, GlobalSource, Outcome};
-use std::fmt;
+use adumbra_vm::{FloatEnvironment, GlobalSource};
+use numbered_host::NumberedHost;
+use report::report_of;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -78,258 +87,6 @@ impl<'p> OutputPlane<'p> {
     }
 }
 
-/// How the points of a batch went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BatchReport {
-    /// Points that a limit stopped: their outputs are zero.
-    pub stopped: usize,
-    /// Points that the host left waiting: their outputs are zero.
-    pub pending: usize,
-    /// Points with faults.
-    pub faulty: usize,
-    /// The first of those with a fault, and its first one.
-    pub first_fault: Option<(usize, Fault)>,
-}
-
-impl BatchReport {
-    /// Adds a point.
-    pub fn add(&mut self, point: usize, outcome: Outcome, faults: &Faults) {
-        match outcome {
-            Outcome::Finished => {}
-            Outcome::Stopped => self.stopped += 1,
-            Outcome::Pending => self.pending += 1,
-        }
-        if let Some(fault) = faults.iter().next() {
-            self.faulty += 1;
-            let first = self.first_fault.get_or_insert((point, fault));
-            if point < first.0 {
-                *first = (point, fault);
-            }
-        }
-    }
-
-    /// Adds the points of another report.
-    pub fn join(&mut self, other: BatchReport) {
-        self.stopped += other.stopped;
-        self.pending += other.pending;
-        self.faulty += other.faulty;
-        let all = [self.first_fault, other.first_fault].into_iter().flatten();
-        self.first_fault = all.min_by_key(|(point, _)| *point);
-    }
-}
-
-/// Why a batch cannot be evaluated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BatchError {
-    /// An output is not there, or has no such part.
-    Access(AccessError),
-    /// The engine is not there.
-    Engine(EngineError),
-    /// The globals have another layout than the program's.
-    Layout,
-    /// The points of the program take their derivatives from their neighbours, and come in quads.
-    Quads,
-    /// The plane of a global is too short: its name, the words that it needs, those that it has.
-    ShortGlobal(String, usize, usize),
-    /// The plane of an output is too short: its name, the words that it needs, those that it has.
-    ShortOutput(String, usize, usize),
-    /// Two points of the plane of an output have one word: its stride is 0.
-    SharedOutput(String),
-    /// An output has no floats, so there is no sum.
-    NoFloats(String),
-    /// The numbers of the points are beyond those that a point can have.
-    Numbers,
-}
-
-impl fmt::Display for BatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BatchError::Access(error) => error.fmt(f),
-            BatchError::Engine(error) => error.fmt(f),
-            BatchError::Quads => f.write_str(
-                "points whose derivatives come from quads are evaluated by `BatchEvaluator`, quad by quad",
-            ),
-            BatchError::Layout => f.write_str("the globals are not laid out as the program's"),
-            BatchError::ShortGlobal(name, needs, has) => write!(
-                f,
-                "the plane of the global `{name}` has {has} words, and the points need {needs}"
-            ),
-            BatchError::ShortOutput(name, needs, has) => write!(
-                f,
-                "the plane of the output `{name}` has {has} words, and the points need {needs}"
-            ),
-            BatchError::SharedOutput(name) => {
-                write!(f, "the plane of the output `{name}` has the stride 0")
-            }
-            BatchError::NoFloats(name) => {
-                write!(f, "the output `{name}` has no floats to be summed")
-            }
-            BatchError::Numbers => f.write_str("the numbers of the points are too large"),
-        }
-    }
-}
-
-impl std::error::Error for BatchError {}
-
-impl From<AccessError> for BatchError {
-    fn from(error: AccessError) -> BatchError {
-        BatchError::Access(error)
-    }
-}
-
-impl From<EngineError> for BatchError {
-    fn from(error: EngineError) -> BatchError {
-        BatchError::Engine(error)
-    }
-}
-
-/// Sums of outputs over points, number by number.
-///
-/// They do not depend on widths, threads, engines or the division of the points: see [`PlaneSums`].
-#[derive(Clone, Debug)]
-pub struct OutputSums {
-    /// Name, type and first plane of each output.
-    outputs: Vec<(String, Type, usize)>,
-    /// By plane, its scalar among those of all outputs of the program.
-    slots: Vec<usize>,
-    sums: PlaneSums,
-    /// The gradients by buffers that the points added; none before there are points.
-    buffers: Option<BufferGradients>,
-}
-
-impl OutputSums {
-    /// The sums of no points of these outputs.
-    ///
-    /// # Errors
-    /// If there is no such output, or it has no floats.
-    pub fn new(program: &Program, outputs: &[&str]) -> Result<OutputSums, BatchError> {
-        let (mut found, mut slots) = (Vec::new(), Vec::new());
-        for &name in outputs {
-            let (before, ty) = find(program.outputs(), name)?;
-            let floats = ty.float_scalars();
-            if floats.is_empty() {
-                return Err(BatchError::NoFloats(name.to_owned()));
-            }
-            found.push((name.to_owned(), ty.clone(), slots.len()));
-            slots.extend(floats.into_iter().map(|scalar| before + scalar));
-        }
-        Ok(OutputSums {
-            outputs: found,
-            sums: PlaneSums::new(slots.len()),
-            slots,
-            buffers: None,
-        })
-    }
-
-    /// Adds a point by the words of all outputs of the program, as
-    /// [`Evaluator::words`](crate::Evaluator::words) gives their values.
-    ///
-    /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
-    /// use adumbra::batch::{OutputSums, Part};
-    /// let sources = Sources::new("s.adu", "shader s(out int n, out float o) { n = 1; o = 2.5; }");
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
-    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
-    /// let mut sums = OutputSums::new(&program, &["o"])?;
-    /// for point in 0..4 {
-    ///     evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    ///     sums.add_point(point, evaluator.words(Part::Value)?);
-    /// }
-    /// assert_eq!(sums.total("o")?, [10.0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If there are fewer words than the program has.
-    pub fn add_point(&mut self, point: u64, words: impl Iterator<Item = u32>) {
-        let words: Vec<u32> = words.collect();
-        let own = self.slots.iter().map(|&slot| [f32::from_bits(words[slot])]);
-        let own: Vec<[f32; 1]> = own.collect();
-        let planes: Vec<&[f32]> = own.iter().map(<[f32; 1]>::as_slice).collect();
-        self.sums.add_points(point, 1, &planes);
-    }
-
-    /// The sum of each float of an output, in order.
-    ///
-    /// # Errors
-    /// If it is not summed.
-    pub fn total(&self, output: &str) -> Result<Vec<f64>, AccessError> {
-        let known = self.outputs.iter().map(|(name, ..)| name.as_str());
-        let Some((_, ty, first)) = self.outputs.iter().find(|(name, ..)| name == output) else {
-            return Err(AccessError::Unknown {
-                name: output.to_owned(),
-                closest: crate::access::closest_name(output, known).map(str::to_owned),
-            });
-        };
-        let totals = self.sums.totals();
-        Ok(totals[*first..][..ty.float_scalars().len()].to_vec())
-    }
-
-    /// The gradient by a buffer, summed over the points: a number for each of its numbers.
-    ///
-    /// # Errors
-    /// If the program has no gradient by it, or no points were evaluated.
-    pub fn buffer(&self, name: &str) -> Result<Vec<f64>, AccessError> {
-        match &self.buffers {
-            Some(buffers) => buffers.of(name),
-            None => Err(AccessError::Unknown {
-                name: name.to_owned(),
-                closest: None,
-            }),
-        }
-    }
-
-    /// Adds gradients by buffers: those of an evaluator whose points were added one by one.
-    ///
-    /// # Panics
-    /// If they are of another program, or its buffers are longer or shorter.
-    pub fn add_gradients(&mut self, more: &BufferGradients) {
-        match &mut self.buffers {
-            Some(buffers) => buffers.join(more),
-            None => self.buffers = Some(more.clone()),
-        }
-    }
-
-    /// The planes of all outputs, in order.
-    pub fn planes(&self) -> &PlaneSums {
-        &self.sums
-    }
-
-    /// What is wrong with points: the output of the first one, and the float of it, beside what the
-    /// planes say.
-    pub fn faults(&self) -> SumFaults {
-        self.sums.faults()
-    }
-
-    /// The output that a plane is of, and the number of its float.
-    pub fn output_of(&self, plane: usize) -> Option<(&str, usize)> {
-        let outputs = self.outputs.iter().rev();
-        let mut outputs = outputs.filter(|(.., first)| *first <= plane);
-        let (name, _, first) = outputs.next()?;
-        (plane < self.sums.planes()).then(|| (name.as_str(), plane - first))
-    }
-
-    /// Adds the points of other sums of the same outputs, whose gradients are by buffers as long.
-    ///
-    /// # Errors
-    /// If they are of others, or have a point of these: then these are as they were.
-    pub fn join(&mut self, other: OutputSums) -> Result<(), super::JoinError> {
-        if self.outputs != other.outputs {
-            return Err(super::JoinError::Outputs);
-        }
-        if let (Some(own), Some(more)) = (&self.buffers, &other.buffers)
-            && !own.is_like(more)
-        {
-            return Err(super::JoinError::Buffers);
-        }
-        self.sums.join(other.sums)?;
-        if let Some(more) = &other.buffers {
-            self.add_gradients(more);
-        }
-        Ok(())
-    }
-}
-
 impl WholeBatch {
     /// On one thread, by the default setup.
     pub fn new(instance: &Instance) -> WholeBatch {
@@ -354,16 +111,16 @@ impl WholeBatch {
     }
 
     /// The same where the first words of the globals' planes are those of point number `first`: for
-    /// planes of a part of all points. Sums and reports have the numbers that this gives.
+    /// planes of a part of all points. Hosts, sums and reports get the numbers that this gives.
     pub fn numbered_from(mut self, first: u64) -> WholeBatch {
         self.first = first;
         self
     }
 
     /// Evaluates these points, and writes outputs to planes of the host. The planes begin with the
-    /// first of the points; the numbers of points are those of the globals' planes, and those that
-    /// hosts get. `host` makes one for each thread. Returns what the points added to gradients by
-    /// buffers, which is nothing in a program without.
+    /// first of the points, whose numbers are those of the globals' planes. `host` makes one for
+    /// each thread. Returns what the points added to gradients by buffers, which is nothing in a
+    /// program without.
     ///
     /// # Errors
     /// If an output is not there, or a plane is too short. Then nothing was evaluated.
@@ -458,8 +215,7 @@ impl WholeBatch {
                 evaluator.copy_scalar(scalar, Part::Value, as_words_mut(words), 1);
             }
             let slices: Vec<&[f32]> = plane.iter().map(Vec::as_slice).collect();
-            let first = (points.start + block * BLOCK + within) as u64;
-            sums.add_points(self.first + first, count, &slices);
+            sums.add_points(self.number_of(&points, block, within), count, &slices);
         };
         let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
         let done = self.on_threads(globals, &points, &host, empty, add)?;
@@ -486,7 +242,8 @@ impl WholeBatch {
         let work = || {
             let _mode = FloatEnvironment::enter();
             let mut evaluator = BatchEvaluator::with(&self.instance, &self.setup)?;
-            let (mut host, mut state) = (host(), state());
+            let mut host = NumberedHost::new(host(), self.first);
+            let mut state = state();
             let mut report = BatchReport::default();
             let width = evaluator.width();
             loop {
@@ -526,6 +283,11 @@ impl WholeBatch {
             }
             all
         })
+    }
+
+    /// The number of a point, by its block and its place there.
+    fn number_of(&self, points: &Range<usize>, block: usize, within: usize) -> u64 {
+        self.first + (points.start + block * BLOCK + within) as u64
     }
 
     fn check_globals(
@@ -570,15 +332,6 @@ fn words_for(points: usize, stride: usize) -> usize {
         0 => 0,
         points => (points - 1).saturating_mul(stride).saturating_add(1),
     }
-}
-
-/// The report on the points of the last evaluation, the first of which has that number.
-fn report_of(evaluator: &BatchEvaluator, first: usize) -> BatchReport {
-    let mut report = BatchReport::default();
-    for (point, outcome) in evaluator.outcomes().iter().enumerate() {
-        report.add(first + point, *outcome, evaluator.faults(point));
-    }
-    report
 }
 
 /// What threads made of the points that they evaluated.
