@@ -44,6 +44,8 @@ pub struct Ident {
 pub struct AstFile<'a> {
     /// The declarations, in the order of the source.
     pub items: &'a [Item<'a>],
+    /// Whether some of it could not be parsed.
+    pub is_broken: bool,
     /// The whole source.
     pub span: Span,
 }

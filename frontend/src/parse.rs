@@ -47,11 +47,14 @@ pub fn parse<'a>(
     let mut source = Source::new(interner, file, text, false);
     let (items, failures) = source.run(arena, grammar::source_file());
     source.explain(&failures);
+    let items = with_macros(arena, items.unwrap_or_default(), &source.tokens);
+    let diagnostics = source.finish();
     let file = AstFile {
-        items: with_macros(arena, items.unwrap_or_default(), &source.tokens),
+        items,
+        is_broken: diagnostics.iter().any(Diagnostic::is_error),
         span: Span::new(file, 0, text.len().min(MAX_SOURCE_BYTES) as u32),
     };
-    (file, source.finish())
+    (file, diagnostics)
 }
 
 /// Parses one expression and nothing else; a `;` after it is allowed. Otherwise like [`parse`].

@@ -152,3 +152,16 @@ fn gradients_of_functions_that_call_gradients_keep_records_apart() {
          shader main(int n = 2, out float o) { var x = diffPair(0.5); bwd_diff(f)(x, n, 1.0); o = x.d; }";
     assert_eq!(derived(program), [96.0 / 32.0]);
 }
+
+/// What could not be parsed is no part of what gradients are followed through.
+#[test]
+fn gradients_of_broken_functions_are_not_followed() {
+    let rule = "DifferentialPair<float> rule(DifferentialPair<float> x) { return x; }
+        [ForwardDerivative(rule)]";
+    for mark in ["[Differentiable]", rule] {
+        let broken = "float f(float x) { float a = exp(- * x); return a; }";
+        let found = super::compile(&format!("{mark} {broken}")).unwrap_err();
+        let errors = found.iter().filter(|found| found.is_error());
+        assert_eq!(errors.count(), 1, "{found:?}");
+    }
+}

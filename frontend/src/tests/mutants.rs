@@ -22,6 +22,15 @@ const CORPUS: &[&str] = &[
        k = 0.5 * make_closure<glow>(p, n, v) + color(1, 0, 0) * make_closure<dark>(); k += k;
        for (;;) { if (p > 1) return; p += normalize(v).z + fwidth(p); }
      }",
+    "struct ray : IDifferentiable { float2 at; int n; float depth; }; buffer<float> w; typedef DifferentialPair<float> Pair;
+     float search(float x, int n) { float t = 1.0; for (int i = 0; i < n; i++) t = 0.5 * (t + x / t); return t * w[n]; }
+     [ForwardDerivativeOf(search)] Pair rule(Pair x, int n) { float t = search(x.p, n); return diffPair(t, x.d / (2.0 * t)); }
+     [BackwardDerivative(back)] [ForwardDerivative(ahead)] float scaled(float x, no_diff float k) { return k * x; } [Differentiable] float plain(float x) { float a[2] = { x, w[1] }; return a[0] * a[1]; }
+     void back(inout Pair x, float k, float d) { x = diffPair(x.p, k * d); } Pair ahead(Pair x, float k) { return diffPair(k * x.p, k * x.d); }
+     [Differentiable] ray moved(ray r, float by) { ray s = r; s.at += by; s.depth = search(r.depth, 3) + detach(by) + plain(by); return s; }
+     [Differentiable] float total(float x) { ray r; r.at = float2(x, 2.0); r.depth = x; ray s = moved(r, x); return s.at.x * s.depth; }
+     shader main(out float o, out float p) { float x = global_value<x>; Pair q = diffPair(x, 1.0); bwd_diff(total)(q, 1.0); o = q.d;
+       p = fwd_diff(search)(diffPair(x, 1.0), 2).d + fwd_diff(scaled)(diffPair(x, 1.0), 2.0).d + ddx(search(x, 2)); }",
 ];
 
 /// The words of a source, without white space.
