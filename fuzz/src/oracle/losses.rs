@@ -18,6 +18,7 @@ use std::ops::AddAssign;
 /// Functions that programs may call.
 const DECLARATIONS: &str = "\
 texture2d wood;
+buffer<float> weights;
 struct part : IDifferentiable { float a; float b; };
 struct plain { float a; };
 float unmarked(float a) { return a * a + 1.0; }
@@ -50,6 +51,8 @@ const VARIED: &[&str] = &[
     "(y + 0.5)",
     "m",
     "first(x, y)",
+    "(weights[1] * y)",
+    "(x + weights[3])",
 ];
 
 /// Statements in which the lost value `T` does not matter.
@@ -75,6 +78,8 @@ const DEAD: &[&str] = &[
     "const bool on = 2 < 1; if (on) { r += T; } else { r += x; }",
     "float w[2] = { x, y }; r += w[(int)(T) & 1];",
     "for (int i = 0; i < ((int)(T) & 3); i++) r += x;",
+    "r += x * weights[(int)(T)];",
+    "for (int i = (int)(T); i < weights.length(); i++) r += weights[i] * y;",
     "r += floor(T) + step(0.5, T);",
     "r += second(T, x);",
     "float p, q; both(T, x, p, q); r += q;",
@@ -101,6 +106,8 @@ const LIVE: &[&str] = &[
     "float p, q; both(T, x, p, q); r += p;",
     "r += 0.5 * T * y;",
     "if (x > 0.25) { if (y > 0.25) return T; }",
+    "r += T * weights[2];",
+    "for (int i = 0; i < weights.length(); i++) r += weights[i] * T;",
     "r += max(T, x);",
     "int n = (int)(3.0 * T); r += n * 0.5;",
 ];
@@ -211,27 +218,37 @@ impl LossProgram {
 }
 
 impl LossProgram {
-    /// Checks what is said of the gradient of a shader that calls the function, without marks:
-    /// there a call of a function without one loses nothing.
+    /// Checks what is said of the gradient of a shader that calls the function, without marks: by
+    /// its inputs, and by a buffer that has the arguments. There a call of a function without a
+    /// mark loses nothing.
     fn check_shader(&self, compiler: &Compiler) -> Result<(), String> {
         let at = self.source.find("shader main(").unwrap_or(0);
         let functions = self.source[..at].replace("[Differentiable] ", "");
-        let source = format!(
-            "{functions}shader main(float u = 0.7, float v = 0.6, out float o) {{ o = f(u, v); }}\n"
-        );
-        let found = bundle::sources(&source).and_then(|sources| compiler.compile(&sources));
-        let found = found.and_then(|program| program.gradient(&GradientRequest::new()));
-        let found = found.map_err(|no| format!("a shader without a gradient: {no}\n{source}"))?;
         let rounds = self.source.contains("int n = (int)");
         let loses = self.code.is_some_and(|code| code != "E0552" || rounds);
-        match loses != found.ends().is_empty() {
-            true => Ok(()),
-            false => Err(format!(
-                "{} of a shader: {:?}\n{source}",
-                if loses { "silent" } else { "false alarm" },
-                found.ends()
-            )),
+        let by_inputs = (
+            "float u = 0.7, float v = 0.6, out float o) { o = f(u, v); }",
+            GradientRequest::new(),
+        );
+        let by_buffer = (
+            "out float o) { o = f(weights[0], weights[1]); }",
+            GradientRequest::new().by_buffer("weights"),
+        );
+        for (shader, request) in [by_inputs, by_buffer] {
+            let source = format!("{functions}shader main({shader}\n");
+            let found = bundle::sources(&source).and_then(|sources| compiler.compile(&sources));
+            let found = found.and_then(|program| program.gradient(&request));
+            let found =
+                found.map_err(|no| format!("a shader without a gradient: {no}\n{source}"))?;
+            if loses == found.ends().is_empty() {
+                return Err(format!(
+                    "{} of a shader: {:?}\n{source}",
+                    if loses { "silent" } else { "false alarm" },
+                    found.ends()
+                ));
+            }
         }
+        Ok(())
     }
 }
 
