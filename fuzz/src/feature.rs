@@ -70,6 +70,8 @@ features! {
     Message = "message", 10.0, 10.0;
     /// An output had a shadow other than zero.
     Derivative = "output, shadow not zero", 50.0, 50.0;
+    /// A function's shadows were made by a rule.
+    RuledShadow = "shadows by a rule", 10.0, 10.0;
     /// A fault was reported that the point survived.
     Fault = "fault survived", 5.0, 0.0;
     /// The point was stopped.
@@ -99,6 +101,18 @@ features! {
     Noise = "written: noise, all operands", 10.0, 10.0;
     /// A function of the library.
     Library = "written: function of the library", 20.0, 20.0;
+    /// An element of a buffer.
+    Buffer = "written: element of a buffer", 30.0, 30.0;
+    /// The same in a function.
+    BufferInFunction = "written: element of a buffer, in a function", 10.0, 10.0;
+    /// An element of a buffer that has none.
+    EmptyBuffer = "written: element of an empty buffer", 2.0, 2.0;
+    /// A sum over a buffer.
+    BufferLoop = "written: elements of a buffer in a loop", 10.0, 10.0;
+    /// The length of a buffer.
+    BufferLength = "written: length of a buffer", 10.0, 10.0;
+    /// A function with a forward derivative of its own.
+    Rule = "written: function with a rule", 15.0, 15.0;
     /// Metadata of an input or output.
     Metadata = "written: metadata", 10.0, 10.0;
     /// Text in another file.

@@ -28,6 +28,7 @@
 
 pub mod bits;
 pub mod bounds;
+pub mod buffers;
 pub mod bundle;
 pub mod bytecode;
 pub mod campaign;

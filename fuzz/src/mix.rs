@@ -33,7 +33,17 @@ pub struct ProgramMix {
     pub ops: BTreeSet<Op>,
     /// The functions of the library that they call.
     pub library: BTreeSet<String>,
-    counts: [usize; Feature::ALL.len()],
+    counts: FeatureCounts,
+}
+
+/// By feature, the programs that had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FeatureCounts([usize; Feature::ALL.len()]);
+
+impl Default for FeatureCounts {
+    fn default() -> FeatureCounts {
+        FeatureCounts([0; Feature::ALL.len()])
+    }
 }
 
 impl ProgramMix {
@@ -57,7 +67,7 @@ impl ProgramMix {
             }
         }
         for &feature in Feature::ALL {
-            self.counts[feature as usize] += usize::from(features.has(feature));
+            self.counts.0[feature as usize] += usize::from(features.has(feature));
         }
     }
 
@@ -75,7 +85,7 @@ impl ProgramMix {
 
     /// Programs in a hundred that had the feature.
     pub fn percent(&self, feature: Feature) -> f64 {
-        percent(self.counts[feature as usize], self.programs)
+        percent(self.counts.0[feature as usize], self.programs)
     }
 
     /// Why the campaign says too little, if it does: a feature has less than its least share, an op
@@ -128,7 +138,7 @@ impl AddAssign for ProgramMix {
         self.zero += zero;
         self.ops.extend(ops);
         self.library.extend(library);
-        for (count, more) in self.counts.iter_mut().zip(counts) {
+        for (count, more) in self.counts.0.iter_mut().zip(counts.0) {
             *count += more;
         }
     }

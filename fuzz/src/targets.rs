@@ -91,7 +91,7 @@ fn ir_text(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
             let chain = chain(rest)?;
             let module = match kind {
                 1 => &chain.lowered,
-                _ => &chain.compiled[0],
+                _ => &chain.compiled.ruled[0],
             };
             let text = text::print(module, SpanComments::Hidden);
             token_soup::mutate(&text, IR_TOKENS, &mut Choices::new(head))

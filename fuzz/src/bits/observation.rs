@@ -5,6 +5,7 @@
 //! point finished. Any NaN counts as any other. Places within the standard library do not count:
 //! its text may change.
 
+use crate::buffers;
 use crate::fnv::FnvHasher;
 use crate::generate::Point;
 use crate::oracle::chain::{point_globals, shown};
@@ -91,7 +92,7 @@ impl ObservationHash {
                 return Ok(false);
             }
         };
-        let mut instance = Instance::new(&program);
+        let mut instance = buffers::instance(&program);
         prepare(&mut instance)?;
         let evaluator = Evaluator::with(&instance, Engine::Point, self.limits);
         let mut evaluator = evaluator.map_err(|no| no.to_string())?;

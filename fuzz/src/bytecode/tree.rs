@@ -221,7 +221,7 @@ impl Parser<'_> {
     }
 
     /// Everything else: constants, registers, arrays, lists, instructions, tapes, functions, entry,
-    /// lanes of outputs, whether their derivatives are read, quads, recursion, places.
+    /// lanes of outputs, whether their derivatives are read, quads, recursion, places, buffers.
     fn program(&mut self, code: &[BytecodeInstruction]) -> Vec<Node> {
         let mut sections = vec![
             self.list(Parser::word),
@@ -253,6 +253,13 @@ impl Parser<'_> {
             self.byte(),
             self.list(|rest| Node::Group(vec![rest.position(), rest.span()])),
         ]);
+        // Without buffers nothing is written of them.
+        if !self.0.is_empty() {
+            sections.push(self.list(|rest| {
+                let start = [rest.text(), rest.ty(), rest.word(), rest.metadata()];
+                Node::Group([start.to_vec(), vec![rest.span()]].concat())
+            }));
+        }
         sections
     }
 

@@ -137,9 +137,10 @@ impl Generator<'_> {
     }
 
     fn float(&mut self, depth: u32) -> Expr {
+        let buffers = self.profile.younger(7);
         match self
             .choices
-            .weighted(&[4, 24, 20, 6, 10, 6, 4, 4, 7, 4, 3, 4, 3, 3])
+            .weighted(&[4, 24, 20, 6, 10, 6, 4, 4, 7, 4, 3, 4, 3, 3, buffers])
         {
             0 => self.leaf(&Ty::Float),
             1 => self.any_of(&ops::float(self.profile).linear, &Ty::Float, depth),
@@ -159,12 +160,17 @@ impl Generator<'_> {
             10 => self.shadow(&Ty::Float, depth),
             12 => self.float_of_matrix(depth),
             13 => self.any_of(&ops::float(self.profile).noise, &Ty::Float, depth),
+            14 => self.element(&Ty::Float, depth),
             _ => self.assignment(&Ty::Float, depth),
         }
     }
 
     fn whole(&mut self, ty: &Ty, written: &WrittenOps, depth: u32) -> Expr {
-        match self.choices.weighted(&[6, 14, 4, 4, 3, 3, 2, 1]) {
+        let [element, length] = [2, 1].map(|weight| self.profile.younger(weight));
+        match self
+            .choices
+            .weighted(&[6, 14, 4, 4, 3, 3, 2, 1, element, length])
+        {
             0 => self.leaf(ty),
             1 => self.any_of(&written.jumping, ty, depth),
             2 => self.call_or_leaf(ty, depth),
@@ -172,6 +178,8 @@ impl Generator<'_> {
             4 => self.ternary(ty, depth),
             5 => self.assignment(ty, depth),
             7 => self.library(ty, depth),
+            8 if *ty == Ty::Int => self.element(ty, depth),
+            9 if *ty == Ty::Int => self.buffer_length(),
             _ => match self.path(ty, true, 0) {
                 Some(path) if !self.choices.one_in(2) => Expr::new(
                     format!("({path}{})", self.choices.pick(&["++", "--"])),

@@ -1,4 +1,4 @@
-//! Items at the top of sources: textures, resources, constants, functions.
+//! Items at the top of sources: textures, buffers, resources, constants, functions.
 
 use super::scope::{Function, Mode, Parameter, Ty};
 use super::{Generator, Place};
@@ -14,6 +14,11 @@ impl Generator<'_> {
         for i in 0..self.textures {
             self.line(&format!("texture2d g{i};"));
         }
+        if !self.profile.recorded {
+            for _ in 0..self.choices.weighted(&[3, 3, 3, 1]) {
+                self.buffer_item();
+            }
+        }
         self.resources = self.choices.weighted(&[5, 2, 2]);
         for i in 0..self.resources {
             self.line(&format!("shader_resource r{i};"));
@@ -24,6 +29,11 @@ impl Generator<'_> {
         }
         for _ in 0..self.choices.weighted(&[4, 3, 2]) {
             self.constant_item();
+        }
+        if !self.profile.recorded {
+            for _ in 0..self.choices.weighted(&[4, 3, 2]) {
+                self.ruled_item();
+            }
         }
         for _ in 0..self.choices.weighted(&[1, 3, 4, 3, 2]) {
             self.function_item();
@@ -150,6 +160,7 @@ impl Generator<'_> {
             result,
             parameters,
             recursive,
+            has_rule: false,
             cost: 1,
         };
         self.body(&function);
@@ -164,6 +175,7 @@ impl Generator<'_> {
         let others: Vec<&Function> = self
             .functions
             .iter()
+            .filter(|f| !f.has_rule)
             .filter(|f| {
                 self.functions
                     .iter()

@@ -7,6 +7,8 @@
 
 mod apply;
 mod array;
+mod buffer;
+mod closed_form;
 mod closure;
 pub mod derived;
 mod expression;
@@ -18,9 +20,10 @@ mod loops;
 mod matrix;
 mod message;
 pub(crate) mod ops;
-mod point;
+pub(crate) mod point;
 mod range;
 mod reach;
+mod rule;
 mod scope;
 mod shader;
 mod statement;
@@ -36,7 +39,9 @@ use crate::bundle::MARK;
 use crate::choices::{Choices, bytes_of_seed};
 use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::Module;
+use buffer::Buffer;
 use derived::DerivedKind;
+use rule::RuledPair;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::{self, Write};
 
@@ -47,6 +52,8 @@ pub struct Profile {
     pub shadows: bool,
     /// Whether untamed values, indices out of range, divisions by zero and endless loops occur.
     pub wild: bool,
+    /// Whether all of it is as old as `tests/data/bits.txt`, which has the bits of such programs.
+    pub recorded: bool,
     /// Whether the shader has inputs of several types, to be fed by other shaders.
     pub inputs: bool,
     /// The derivatives of functions that programs are about, if they are.
@@ -54,6 +61,11 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The weight of an alternative that is younger than the record: its programs have none.
+    const fn younger(self, weight: usize) -> usize {
+        if self.recorded { 0 } else { weight }
+    }
+
     /// The purpose of its programs.
     pub fn kind(self) -> ProgramKind {
         match self.shadows {
@@ -66,14 +78,23 @@ impl Profile {
     pub const ANY: Profile = Profile {
         shadows: true,
         wild: true,
+        recorded: false,
         inputs: false,
         derived: None,
+    };
+
+    /// The same without what is younger than the record, so that the bytes of one program make it
+    /// for ever.
+    pub const RECORDED: Profile = Profile {
+        recorded: true,
+        ..Profile::ANY
     };
 
     /// Programs whose outputs can be differentiated numerically.
     pub const GRADIENT: Profile = Profile {
         shadows: false,
         wild: false,
+        recorded: false,
         inputs: false,
         derived: None,
     };
@@ -226,7 +247,10 @@ struct Generator<'a> {
     out: String,
     structs: Vec<Struct>,
     functions: Vec<Function>,
+    /// Those of two floats with a rule.
+    ruled: Vec<RuledPair>,
     textures: usize,
+    buffers: Vec<Buffer>,
     resources: usize,
     scope: Scope,
     /// Sources to be included, in the order in which they were written.
@@ -249,7 +273,9 @@ impl<'a> Generator<'a> {
             out: String::new(),
             structs: Vec::new(),
             functions: Vec::new(),
+            ruled: Vec::new(),
             textures: 0,
+            buffers: Vec::new(),
             resources: 0,
             scope: Scope::default(),
             included: Vec::new(),
@@ -290,6 +316,11 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// Whether what is written now is in the shader, and not in a function.
+    fn is_in_shader(&self) -> bool {
+        self.written.last().is_some_and(|(name, _)| name == "main")
+    }
+
     /// Begins a function: what is noted from now on is about it.
     fn begin(&mut self, function: &str) {
         self.written
@@ -327,7 +358,7 @@ mod tests {
         for seed in 0..2_000 {
             let len = (seed as usize * 37) % MAX_BYTES;
             let bytes = bytes_of_seed(seed, len);
-            for profile in [Profile::ANY, Profile::GRADIENT] {
+            for profile in [Profile::ANY, Profile::RECORDED, Profile::GRADIENT] {
                 let program = GeneratedProgram::generate(&bytes, profile);
                 assert!(program.source.contains("shader main("));
                 assert!(program.source.len() < 60_000, "{}", program.source);

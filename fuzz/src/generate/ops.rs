@@ -153,7 +153,7 @@ pub(super) struct WrittenOps {
 }
 
 /// Ops that are younger than `tests/data/bits.txt`. Only units of groups have them: the record has
-/// the bits of seeds of [`Profile::ANY`], and the seeds of tests name programs of both others.
+/// the bits of seeds of [`Profile::RECORDED`], and the seeds of tests name programs of the others.
 pub(crate) const UNRECORDED: OpSet =
     OpSet::of(&[Op::Rcp, Op::CopySign, Op::Asinh, Op::Acosh, Op::Atanh]);
 

@@ -71,10 +71,7 @@ pub fn point<'a>(
     number: u64,
     wild: bool,
 ) -> Point {
-    let mut draw = Draw {
-        state: seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93),
-        wild: false,
-    };
+    let mut draw = Draw::new(seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93), false);
     draw.wild = wild && draw.below(8) == 7;
     let mut global = |ty: &Type| {
         let still = draw.below(8) == 7;
@@ -109,12 +106,18 @@ const WILD: [f32; 12] = [
     0.5,
 ];
 
-struct Draw {
+/// Draws numbers of hosts.
+pub(crate) struct Draw {
     state: u64,
     wild: bool,
 }
 
 impl Draw {
+    /// Draws from a sequence; if `wild`, floats that hurt, too.
+    pub(crate) fn new(state: u64, wild: bool) -> Draw {
+        Draw { state, wild }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         (next(&mut self.state) >> 32) as usize % n
     }
@@ -126,7 +129,8 @@ impl Draw {
         (self.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0) * scale
     }
 
-    fn value(&mut self, scalar: Scalar) -> u32 {
+    /// The bits of a number of that type.
+    pub(crate) fn value(&mut self, scalar: Scalar) -> u32 {
         match scalar {
             Scalar::F32 => self.float(2.0).to_bits(),
             Scalar::Bool => self.below(2) as u32,

@@ -71,7 +71,7 @@ impl Generator<'_> {
     }
 
     /// Whether there is something in scope for every argument that must be a place.
-    fn callable(&self, f: &Function) -> bool {
+    pub(super) fn callable(&self, f: &Function) -> bool {
         f.parameters.iter().all(|p| {
             (p.mode == Mode::In && !p.ty.is_array()) || self.has_path(&p.ty, p.mode != Mode::In)
         })

@@ -71,6 +71,8 @@ pub(super) struct Function {
     pub(super) parameters: Vec<Parameter>,
     /// Whether it calls itself.
     pub(super) recursive: bool,
+    /// Whether it has a forward derivative of its own. Then it has no overloads.
+    pub(super) has_rule: bool,
     /// About how many steps of the budget one call costs.
     pub(super) cost: u64,
 }

@@ -7,8 +7,8 @@ use super::{Generator, Place};
 use crate::feature::Feature;
 
 impl Generator<'_> {
-    /// The metadata of an input or output, at times.
-    fn metadata(&mut self) -> String {
+    /// The metadata of an input, an output or a buffer, at times.
+    pub(super) fn metadata(&mut self) -> String {
         if !self.choices.one_in(2) {
             return String::new();
         }
@@ -103,6 +103,14 @@ impl Generator<'_> {
         }
         if self.choices.percent(10) {
             self.message();
+        }
+        if !self.profile.recorded {
+            if self.choices.percent(50) {
+                self.ruled_call();
+            }
+            if self.choices.percent(25) {
+                self.buffer_sum();
+            }
         }
         for _ in 0..self.choices.between(1, 4) {
             self.statement();

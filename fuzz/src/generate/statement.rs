@@ -13,9 +13,10 @@ impl Generator<'_> {
         if self.budget == 0 || self.choices.exhausted() {
             return;
         }
+        let buffers = self.profile.younger(2);
         match self
             .choices
-            .weighted(&[10, 12, 5, 8, 7, 7, 3, 4, 4, 5, 2, 5, 4, 2, 2, 1])
+            .weighted(&[10, 12, 5, 8, 7, 7, 3, 4, 4, 5, 2, 5, 4, 2, 2, 1, buffers])
         {
             0 if self.resources > 0 && self.choices.one_in(8) => {
                 self.declaration(&Ty::Resource, 1);
@@ -38,6 +39,7 @@ impl Generator<'_> {
             12 => self.message(),
             13 => self.sized_array(),
             14 => self.copy(),
+            16 => self.buffer_sum(),
             _ => self.library_statement(),
         }
     }

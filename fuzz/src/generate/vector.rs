@@ -11,9 +11,10 @@ impl Generator<'_> {
     /// A vector of that many components.
     pub(super) fn vector(&mut self, n: usize, depth: u32) -> Expr {
         let ty = Ty::Vector(n);
+        let buffers = self.profile.younger(4);
         match self
             .choices
-            .weighted(&[4, 8, 10, 8, 4, 5, 3, 3, 6, 3, 2, 2, 4, 1])
+            .weighted(&[4, 8, 10, 8, 4, 5, 3, 3, 6, 3, 2, 2, 4, 1, buffers])
         {
             0 => self.leaf(&ty),
             1 => {
@@ -43,6 +44,7 @@ impl Generator<'_> {
             10 => self.shadow(&ty, depth),
             12 => self.vector_of_matrix(n, depth),
             13 => self.any_of(&ops::float(self.profile).noise, &ty, depth),
+            14 => self.element(&ty, depth),
             _ => self.assignment(&ty, depth),
         }
     }

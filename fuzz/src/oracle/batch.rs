@@ -6,17 +6,20 @@
 //! late.
 
 use super::Disagreement;
-use super::chain::{compiler, features, layout, observe_within, point_globals, shown_words};
-use super::modes::{MODES, run};
+use super::chain::{
+    compiler, features, layout, observe_within, point_globals, shown_words, sum_bits,
+};
+use super::modes::{MODES, has_ruled_shadows, run};
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::{TextureRecorder, limits};
+use crate::buffers;
 use crate::bundle;
 use crate::choices::next;
 use crate::feature::Feature;
 use crate::generate::{GeneratedProgram, Point};
 use crate::mix::ProgramMix;
 use adumbra::{
-    Evaluator, Host, Instance, Outcome, SampleRequest, Sampled, Texel,
+    Evaluator, Host, Outcome, SampleRequest, Sampled, Texel,
     batch::{
         BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, MAX_WIDTH, SimdLevel, Tier, TierUp,
     },
@@ -224,7 +227,7 @@ pub(super) fn engines(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,
 ) -> Result<(BatchEvaluator, Evaluator), String> {
-    let instance = Instance::new(program);
+    let instance = buffers::instance(program);
     let together = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
     let single = Evaluator::with(&instance, Engine::Point, setup.limits);
     Ok((together, single.map_err(|no| no.to_string())?))
@@ -299,6 +302,7 @@ pub fn check_batch(
         all.extend(features(alone, &tally));
         turns.push(tally.iterations);
     }
+    all.insert_if(Feature::RuledShadow, has_ruled_shadows(module));
     all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
     let engines = batch_engines(at, &mut lot).map_err(|no| report(None, no))?;
     if engines.iter().any(|engine| engine.tier == Tier::Native) {
@@ -338,6 +342,16 @@ pub(super) fn observe_together(
     points: &[Point],
     waits: u64,
 ) -> Result<Vec<ObservedRun>, String> {
+    observe_together_with_sums(program, setup, points, waits).map(|(shown, _)| shown)
+}
+
+/// The same, with the bits of the sums that the points added to.
+pub(super) fn observe_together_with_sums(
+    program: &Arc<adumbra::Program>,
+    setup: &BatchSetup,
+    points: &[Point],
+    waits: u64,
+) -> Result<(Vec<ObservedRun>, Vec<u64>), String> {
     let (mut evaluator, mut single) = engines(program, setup)?;
     let words = words(program, points);
     let globals = BatchGlobals::interleaved(program.globals(), &words);
@@ -381,5 +395,7 @@ pub(super) fn observe_together(
         shown.extend(gather(&evaluator, here, elsewhere, &mut buffer));
         evaluator.wait_for_code();
     }
-    Ok(shown)
+    let mut sums = evaluator.take_gradients();
+    sums.join(&single.take_gradients());
+    Ok((shown, sum_bits(program, &sums)))
 }

@@ -2,18 +2,20 @@
 
 use super::Disagreement;
 use super::gradients::{self, GradientComparison};
-use super::modes::{self, CompileMode, MODES};
+use super::modes::{self, CompileMode, CompiledModes, MODES};
 use super::observation::{ComparisonExtent, ObservedOutput, ObservedRun};
 use super::reference::{TextureRecorder, limits};
 use super::suspended::observe_suspended;
+use crate::buffers;
 use crate::bundle;
 use crate::feature::{Feature, Features};
 use crate::generate::{GeneratedProgram, Point, globals};
 use crate::mix::ProgramMix;
 use adumbra::{
-    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources,
+    Compiler, Evaluator, Globals, GlobalsLayout, Options, Sources,
     derivatives::AtDivergence,
     evaluator::{Engine, OutputView},
+    gradient::BufferGradients,
     host::Faults,
 };
 use adumbra_ir::eval::ExecutionCounts;
@@ -42,8 +44,8 @@ pub enum ChainError {
 pub struct EngineChain {
     /// The module before any pass.
     pub lowered: Module,
-    /// The module after the passes, by mode.
-    pub compiled: Vec<Module>,
+    /// The module after the passes.
+    pub compiled: CompiledModes,
     /// The program, by mode.
     pub programs: Vec<Arc<adumbra::Program>>,
 }
@@ -100,15 +102,14 @@ impl EngineChain {
         adumbra_ir::verify(&lowered)
             .map_err(|v| ChainError::Broken(format!("lowering: {}", v[0])))?;
         modes::round_trip(&lowered).map_err(ChainError::Broken)?;
-        let (mut compiled, mut programs) = (Vec::new(), Vec::new());
-        for mode in &MODES {
-            let module = modes::compile(&lowered, mode).map_err(ChainError::Broken)?;
+        let compiled = CompiledModes::new(&lowered).map_err(ChainError::Broken)?;
+        let mut programs = Vec::new();
+        for (mode, module) in MODES.iter().zip(&compiled.ruled) {
             let program = compile(mode).map_err(refused)?;
-            if program.module() != Some(&module) {
+            if program.module() != Some(module) {
                 let what = format!("{}: two compilations make two modules", mode.name);
                 return Err(ChainError::Broken(what));
             }
-            compiled.push(module);
             programs.push(program);
         }
         Ok(EngineChain {
@@ -218,7 +219,20 @@ pub fn observe_within(
     engine: Engine,
     points: &[Point],
 ) -> Result<Vec<ObservedRun>, String> {
-    let instance = Instance::new(program);
+    observe_with_sums(limits, program, engine, points).map(|(shown, _)| shown)
+}
+
+/// The same, with the bits of the sums that the points added to.
+///
+/// # Errors
+/// If the engine cannot run the program.
+pub fn observe_with_sums(
+    limits: Limits,
+    program: &Arc<adumbra::Program>,
+    engine: Engine,
+    points: &[Point],
+) -> Result<(Vec<ObservedRun>, Vec<u64>), String> {
+    let instance = buffers::instance(program);
     let mut evaluator =
         Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string())?;
     let shown = points.iter().map(|point| {
@@ -226,7 +240,20 @@ pub fn observe_within(
         evaluator.evaluate(&point_globals(program, point), &mut textures);
         shown(&evaluator, &textures)
     });
-    Ok(shown.collect())
+    let shown = shown.collect();
+    Ok((shown, sum_bits(program, &evaluator.take_gradients())))
+}
+
+/// The bits of all sums of a program. Any NaN has those of any NaN.
+pub(super) fn sum_bits(program: &adumbra::Program, sums: &BufferGradients) -> Vec<u64> {
+    let known = program
+        .buffers()
+        .filter_map(|buffer| sums.of(&buffer.name).ok());
+    let canonical = |sum: f64| if sum.is_nan() { f64::NAN } else { sum };
+    known
+        .flatten()
+        .map(|sum| canonical(sum).to_bits())
+        .collect()
 }
 
 /// The globals of a point; those that it lacks are zero.
@@ -327,6 +354,8 @@ pub fn check_agreement(
     let survived = chain.survive_bytes(&points[0]);
     survived.map_err(|what| report((0, what)))?;
     let mut all = program.written(&chain.lowered);
+    let is_ruled = modes::has_ruled_shadows(&chain.compiled.ruled[0]);
+    all.insert_if(Feature::RuledShadow, is_ruled);
     let (_, first) = &shown[0];
     for (shown, tally) in &shown {
         mix.point(shown.floats());
@@ -350,13 +379,19 @@ pub fn check_gradients(
     let points = [program.point(0)];
     let report = |what| Disagreement::new(program, Some(0), what);
     let shown = chain.agree(&points).map_err(|(_, what)| report(what))?;
+    let is_ruled = modes::has_ruled_shadows(&chain.compiled.ruled[0]);
     for (shown, tally) in &shown {
         let mut all = program.written(&chain.lowered);
+        all.insert_if(Feature::RuledShadow, is_ruled);
         all.extend(features(shown, tally));
         mix.point(shown.floats());
         mix.program(&chain.lowered, all);
     }
-    gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
+    if is_ruled {
+        let modules = [&chain.compiled.ruled[0], &chain.compiled.unruled()[0]];
+        gradients::check_rules(modules, &points[0], compared).map_err(report)?;
+    }
+    gradients::check(&chain.compiled.ruled[0], &points[0], compared).map_err(report)
 }
 
 /// Whether a diagnostic's spans lie within their sources.

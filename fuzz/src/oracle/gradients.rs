@@ -7,7 +7,7 @@
 //! `f32` must be those over `f64`, within what rounding can do to the program
 //! ([`noisy`](super::noisy)).
 
-use super::noisy::Noisy;
+use super::noisy::{Noisy, Rounds};
 use super::reference::{place, trace};
 use super::richardson::{EstimatedSlope, slopes};
 use crate::generate::Point;
@@ -33,6 +33,9 @@ const SPREAD: f64 = 32.0;
 /// … and beyond that, this part of it, or of [`SMALL`].
 const CLOSE_F32: f64 = 1e-5;
 
+/// How far a shadow by a rule may be from that by the body beyond what noise does, as a part of it.
+const RULED: f64 = 1e-9;
+
 /// Requests of a point that are looked at: a loop may make thousands, which say no more.
 const MAX_REQUESTS: usize = 16;
 
@@ -47,6 +50,8 @@ pub struct GradientComparison {
     pub nonzero: usize,
     /// Those of which the `f32` shadow was held against the `f64` one.
     pub narrow: usize,
+    /// Those of programs with rules, which were held against those without.
+    pub by_rules: usize,
 }
 
 impl GradientComparison {
@@ -65,6 +70,7 @@ impl std::ops::AddAssign for GradientComparison {
         self.differences += other.differences;
         self.nonzero += other.nonzero;
         self.narrow += other.narrow;
+        self.by_rules += other.by_rules;
     }
 }
 
@@ -75,10 +81,11 @@ impl fmt::Display for GradientComparison {
             differences,
             nonzero,
             narrow,
+            by_rules,
         } = self;
         write!(
             f,
-            "{total} derivatives: {differences} against differences ({nonzero} of them not zero), {narrow} of f32 against f64"
+            "{total} derivatives: {differences} against differences ({nonzero} of them not zero), {narrow} of f32 against f64, {by_rules} with rules against those without"
         )
     }
 }
@@ -182,6 +189,46 @@ pub fn check(
     Ok(())
 }
 
+/// Holds the derivatives of a module with rules against those of the same without: values are the
+/// same, shadows are within rounding.
+///
+/// # Errors
+/// The disagreement.
+pub fn check_rules(
+    [ruled, unruled]: [&Module; 2],
+    point: &Point,
+    compared: &mut GradientComparison,
+) -> Result<(), String> {
+    let [by_rules, by_bodies] =
+        [ruled, unruled].map(|module| traced(module, &place::<f64>(module, point)));
+    for direction in Direction::BOTH {
+        let along = |traced: &Traced| traced.shadows[direction as usize].clone();
+        let noisy = noisy::<f64>(unruled, point).map(|traced| along(&traced));
+        for (i, (rule, body)) in along(&by_rules)
+            .into_iter()
+            .zip(along(&by_bodies))
+            .enumerate()
+        {
+            let spread = noisy.each_ref().map(|noisy| match noisy.get(i) {
+                Some(noisy) => (noisy - body).abs(),
+                None => f64::INFINITY,
+            });
+            let spread = spread.into_iter().fold(0.0, f64::max);
+            if !rule.is_finite() || !body.is_finite() || !spread.is_finite() {
+                continue;
+            }
+            compared.by_rules += 1;
+            if (rule - body).abs() > SPREAD * spread + RULED * (rule.abs() + body.abs()) {
+                return Err(format!(
+                    "rules: {} along {direction:?}: {rule:e} by rules, {body:e} by bodies",
+                    name(ruled, i)
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether a shadow is the slope; nothing if that cannot be said.
 fn is_close(slope: EstimatedSlope, shadow: f64) -> Option<bool> {
     let size = slope.value.abs().max(SMALL);
@@ -216,6 +263,16 @@ impl Range {
     }
 }
 
+/// What a point gives where every operation errs by units of `F`.
+fn noisy<F: Rounds>(module: &Module, point: &Point) -> [Traced; 4] {
+    [
+        traced(module, &place::<Noisy<F, 0>>(module, point)),
+        traced(module, &place::<Noisy<F, 1>>(module, point)),
+        traced(module, &place::<Noisy<F, 2>>(module, point)),
+        traced(module, &place::<Noisy<F, 3>>(module, point)),
+    ]
+}
+
 /// The shadows over `f32` with their ranges, where they take the path given, with noise too.
 fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> {
     let on_path = |traced: Traced| (traced.path == path).then_some(traced.shadows);
@@ -228,13 +285,8 @@ fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> 
         };
         shadows.into_iter().map(range).collect::<Vec<Range>>()
     });
-    let noisy = [
-        on_path(traced(module, &place::<Noisy<f32, 0>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<f32, 1>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<f32, 2>>(module, point)))?,
-        on_path(traced(module, &place::<Noisy<f32, 3>>(module, point)))?,
-    ];
-    for shadows in noisy {
+    for noisy in noisy::<f32>(module, point) {
+        let shadows = on_path(noisy)?;
         for (ranges, shadows) in ranges.iter_mut().zip(shadows) {
             for (range, shadow) in ranges.iter_mut().zip(shadows) {
                 range.low = range.low.min(shadow);

@@ -8,12 +8,13 @@ use super::chain::{self, ChainError, EngineChain};
 use super::modes::MODES;
 use super::observation::{ComparisonExtent, ObservedOutput, ObservedRun};
 use super::reference::{TextureRecorder, limits};
+use crate::buffers;
 use crate::bundle;
 use crate::choices::Choices;
 use crate::generate::graph::{Face, Feed, Graph, converted};
 use crate::generate::{GeneratedProgram, Point, Profile};
 use adumbra::{
-    Evaluator, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, evaluator::Engine,
+    Evaluator, Host, SampleRequest, Sampled, Scalar, Sources, Type, evaluator::Engine,
     group::Group, value::ValueView,
 };
 use adumbra_ir::host::Faults;
@@ -217,7 +218,7 @@ fn by_hand(
             continue;
         }
         let program = &alone[unit.shader];
-        let mut instance = Instance::new(program);
+        let mut instance = buffers::instance(program);
         for (input, feed) in program.inputs().iter().zip(&unit.inputs) {
             let words = match feed {
                 Feed::Default => continue,

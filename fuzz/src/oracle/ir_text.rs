@@ -1,6 +1,6 @@
 //! Any text as IR: it is refused, or it is a module that every other stage can take.
 
-use super::modes::{self, MODES};
+use super::modes::{self, CompiledModes};
 use crate::generate::{Point, point};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::{FileId, Module, text, verify};
@@ -52,10 +52,7 @@ pub fn check(source: &str) -> Result<IrTextOutcome, String> {
     if elements(&module) > MAX_ARRAY_ELEMENTS {
         return Ok(IrTextOutcome::Run);
     }
-    let compiled: Vec<Module> = MODES
-        .iter()
-        .map(|mode| modes::compile(&module, mode))
-        .collect::<Result<_, _>>()?;
+    let compiled = CompiledModes::new(&module)?;
     let types: Vec<_> = module.globals.iter().map(|g| g.ty.clone()).collect();
     for number in 0..POINTS {
         let point: Point = point(&types, 1, number, false);

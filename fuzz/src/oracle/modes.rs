@@ -4,12 +4,17 @@
 //! Every pass must leave a module that verifies, every result must survive being printed and
 //! parsed. Values must be those of the program before any pass, to the bit; shadows too while all
 //! numbers are finite (terms that a compilation leaves out are 0 only then).
+//!
+//! Shadows by rules are those of bodies within rounding alone. So programs with rules are compiled
+//! without them, too ([`CompiledModes`]): these compilations are held against the program before
+//! any pass, and those with rules have their values, and are the same where no rule is in demand.
 
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::{TextureRecorder, limits, place};
 use crate::generate::Point;
 use adumbra_ir::eval::{self, EvalOptions, ExecutionCounts, ShadowMode};
 use adumbra_ir::host::FaultKind;
+use adumbra_ir::module::{CustomDerivatives, Function, InstKind};
 use adumbra_ir::passes::{self, AtDivergence, Derivatives, PassOptions};
 use adumbra_ir::{FileId, Module, text, verify};
 use adumbra_ops::OpSet;
@@ -136,20 +141,79 @@ pub(super) fn run(
     (observed, outcome.tally)
 }
 
-/// Holds compilations, in the order of [`MODES`], against the program before any pass. Gives what
-/// the program showed and did.
+/// A module compiled in each of the [`MODES`].
+#[derive(Clone, Debug)]
+pub struct CompiledModes {
+    /// With rules, if it has any.
+    pub ruled: Vec<Module>,
+    /// Without; nothing if it is the same.
+    unruled: Option<Vec<Module>>,
+}
+
+impl CompiledModes {
+    /// Compiles a module. The verifier looks at it after each pass.
+    ///
+    /// # Errors
+    /// What [`compile`] says, or that rules change a module that does not demand any.
+    pub fn new(lowered: &Module) -> Result<CompiledModes, String> {
+        let all = |module: &Module| -> Result<Vec<Module>, String> {
+            MODES.iter().map(|mode| compile(module, mode)).collect()
+        };
+        let compiled = CompiledModes {
+            ruled: all(lowered)?,
+            unruled: without_rules(lowered)
+                .map(|plain| all(&plain))
+                .transpose()?,
+        };
+        for ((mode, ruled), plain) in MODES.iter().zip(&compiled.ruled).zip(compiled.unruled()) {
+            if !has_ruled_shadows(ruled) && ruled != plain {
+                return Err(format!("{}: rules in no demand change it", mode.name));
+            }
+        }
+        Ok(compiled)
+    }
+
+    /// The modules without rules.
+    pub fn unruled(&self) -> &[Module] {
+        self.unruled.as_ref().unwrap_or(&self.ruled)
+    }
+}
+
+/// A module whose functions have no derivatives of their own, if one has and none is derived.
+fn without_rules(lowered: &Module) -> Option<Module> {
+    let functions = || lowered.functions.iter();
+    let is_plain = |f: &Function| f.custom == CustomDerivatives::default();
+    if functions().all(is_plain) || functions().any(|f| f.recipe.is_some()) {
+        return None;
+    }
+    let mut module = lowered.clone();
+    for function in &mut module.functions {
+        function.custom = CustomDerivatives::default();
+    }
+    Some(module)
+}
+
+/// Whether shadows of a compiled module are made by rules.
+pub fn has_ruled_shadows(module: &Module) -> bool {
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    let mut insts = regions.flat_map(|region| &region.insts);
+    insts.any(|inst| inst.kind == InstKind::Attach)
+}
+
+/// Holds compilations against the program before any pass. Gives what the program showed and did.
 ///
 /// # Errors
 /// The disagreement.
 pub fn check(
     lowered: &Module,
-    compiled: &[Module],
+    compiled: &CompiledModes,
     point: &Point,
 ) -> Result<(ObservedRun, ExecutionCounts), String> {
     let (plain, tally) = run(lowered, point, ShadowMode::Full);
     let out_of_steps = |o: &ObservedRun| o.faults.iter().any(|f| f.kind == FaultKind::StepBudget);
     let is_finite = tally.nonfinite == 0;
-    for (mode, module) in MODES.iter().zip(compiled) {
+    let modules = compiled.unruled().iter().zip(&compiled.ruled);
+    for (mode, (module, ruled)) in MODES.iter().zip(modules) {
         // What was read of a shadow is a value.
         let reads = tally.reads > 0;
         if reads && (!is_finite || mode.options.derivatives == Derivatives::Off) {
@@ -167,6 +231,25 @@ pub fn check(
         };
         if let Some(difference) = plain.difference_by_passes(&found, extent) {
             return Err(format!("before any pass, and {}: {difference}", mode.name));
+        }
+        if reads || !has_ruled_shadows(ruled) {
+            continue;
+        }
+        let (by_rule, _) = run(ruled, point, ShadowMode::Annotated);
+        if out_of_steps(&by_rule) {
+            continue;
+        }
+        // A rule may have faults of its own.
+        let [found, by_rule] = [found, by_rule].map(|shown| ObservedRun {
+            faults: Vec::new(),
+            more_faults: 0,
+            ..shown
+        });
+        if let Some(difference) = found.difference_by_passes(&by_rule, ComparisonExtent::Values) {
+            return Err(format!(
+                "{}, without rules and with: {difference}",
+                mode.name
+            ));
         }
     }
     Ok((plain, tally))

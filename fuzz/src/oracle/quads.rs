@@ -10,12 +10,12 @@ use super::batch::{
 use super::chain::{REFUSED, layout, point_globals, shown};
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::{TextureRecorder, limits};
+use crate::buffers;
 use crate::bundle;
 use crate::choices::next;
 use crate::generate::{GeneratedProgram, Point};
 use adumbra::{
-    Compiler, Derivatives, Evaluator, Host, Instance, Options, Outcome, SampleRequest, Sampled,
-    Texel,
+    Compiler, Derivatives, Evaluator, Host, Options, Outcome, SampleRequest, Sampled, Texel,
     batch::{BatchGlobals, BatchSetup},
     derivatives::{AtDivergence, Corner, Quad},
     diagnostics::Code,
@@ -218,7 +218,7 @@ pub(super) fn observe_alone(
     points: &[Point],
     helpers: &[bool],
 ) -> Result<Vec<ObservedRun>, String> {
-    let instance = Instance::new(program);
+    let instance = buffers::instance(program);
     let evaluator = Evaluator::with(&instance, engine, limits());
     let mut evaluator = evaluator.map_err(|no| no.to_string())?;
     let mut all = Vec::new();

@@ -1,11 +1,13 @@
 //! Running the reference evaluator on generated points, and textures for it.
 
 use super::observation::{ObservedMessage, ObservedRun};
+use crate::buffers::buffer_set;
 use crate::generate::Point;
 use adumbra_ir::Module;
 use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, EvalValue, Number};
 use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled, Texel, TexelSlopes};
 use adumbra_ir::module::MessageId;
+use std::sync::Arc;
 
 /// Steps that a generated program may take. It means to take far fewer.
 pub const STEP_BUDGET: u64 = 20_000;
@@ -109,6 +111,7 @@ pub fn place<F: Number>(module: &Module, point: &Point) -> eval::EvalPoint<F> {
     }
     eval::EvalPoint {
         globals,
+        buffers: Arc::new(buffer_set(&module.buffers)),
         ..eval::EvalPoint::new(module)
     }
 }

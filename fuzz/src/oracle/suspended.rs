@@ -6,10 +6,11 @@
 use super::chain::{point_globals, shown};
 use super::observation::ObservedRun;
 use super::reference::TextureRecorder;
+use crate::buffers;
 use crate::choices::next;
 use crate::generate::Point;
 use adumbra::{
-    Evaluator, Globals, Host, Instance, Limits, Outcome, Program, SampleRequest, Sampled,
+    Evaluator, Globals, Host, Limits, Outcome, Program, SampleRequest, Sampled,
     evaluator::{Engine, ParkedPoint},
 };
 use adumbra_ir::host::Texel;
@@ -71,7 +72,7 @@ pub fn observe_suspended(
     engine: Engine,
     points: &[Point],
 ) -> Result<Vec<ObservedRun>, String> {
-    let instance = Instance::new(program);
+    let instance = buffers::instance(program);
     let evaluator =
         || Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string());
     let mut evaluators = [evaluator()?, evaluator()?];

@@ -63,7 +63,7 @@ impl Writer<'_> {
             return self.leaf();
         }
         self.budget -= 1;
-        let found = match self.choices.weighted(&[4, 14, 6, 3, 2, 2, 2, 1]) {
+        let found = match self.choices.weighted(&[4, 14, 6, 3, 2, 2, 2, 1, 3]) {
             1 => Some(self.template(depth - 1)),
             2 => Some(self.operation(depth - 1)),
             3 => self.call(depth - 1),
@@ -74,9 +74,28 @@ impl Writer<'_> {
                 Some(format!("(no_diff texture2d_sample_alpha<t0>({u}, {v}))"))
             }
             7 => self.lossy(depth - 1),
+            8 => self.element(depth - 1),
             _ => None,
         };
         found.unwrap_or_else(|| self.leaf())
+    }
+
+    /// A number of a buffer, at a constant index or at one that depends on the point.
+    fn element(&mut self, depth: u32) -> Option<String> {
+        if self.buffers.is_empty() {
+            return None;
+        }
+        let (name, components) = self.choices.pick(&self.buffers).clone();
+        let index = match self.choices.below(3) {
+            0 => self.choices.between(-1, 4).to_string(),
+            1 => self.int(1),
+            _ => format!("(int)({} * {name}.length())", self.float(depth)),
+        };
+        let component = match components {
+            1 => "",
+            n => *self.choices.pick(&[".x", ".y", ".z", ".w"][..n]),
+        };
+        Some(format!("{name}[{index}]{component}"))
     }
 
     fn template(&mut self, depth: u32) -> String {

@@ -19,6 +19,7 @@ mod statement;
 mod types;
 mod untaken;
 
+use crate::buffers::{FIRST_WILD, name};
 use crate::choices::Choices;
 use function::Function;
 use std::fmt::Write;
@@ -69,6 +70,8 @@ struct Writer<'a> {
     kind: DerivedKind,
     out: String,
     structs: Vec<Struct>,
+    /// Buffers of floats and vectors: their names, and the components of their elements.
+    buffers: Vec<(String, usize)>,
     functions: Vec<Function>,
     scope: Vec<Variable>,
     /// The number of names that were made.
@@ -95,14 +98,15 @@ pub(super) fn program(choices: Choices<'_>, kind: DerivedKind) -> String {
         kind,
         out: String::new(),
         structs: Vec::new(),
+        buffers: Vec::new(),
         functions: Vec::new(),
         scope: Vec::new(),
         names: 0,
         budget: MAX_EXPRESSIONS,
         has_constants: false,
         has_losses: false,
-        // Those of these programs are made for finite numbers.
-        has_rules: !matches!(kind, DerivedKind::Shadow | DerivedKind::Untaken),
+        // They are made for finite numbers.
+        has_rules: kind != DerivedKind::Untaken,
         own: None,
         loops: 0,
         indent: 0,
@@ -126,6 +130,9 @@ impl Writer<'_> {
             self.out.push_str(LOSSES);
         }
         for _ in 0..self.choices.below(3) {
+            self.buffer();
+        }
+        for _ in 0..self.choices.below(3) {
             self.structure();
         }
         let count = self.choices.between(1, 3);
@@ -141,6 +148,20 @@ impl Writer<'_> {
         match self.kind {
             DerivedKind::Second => self.second_shader(&top),
             _ => self.shader(&top),
+        }
+    }
+
+    /// Declares a buffer, whose elements are constants to a derivative.
+    fn buffer(&mut self) {
+        let components = self.choices.between(1, 4) as usize;
+        let element = match components {
+            1 => "float".to_owned(),
+            n => format!("float{n}"),
+        };
+        let name = name(&element, self.choices.below(FIRST_WILD));
+        if self.buffers.iter().all(|(other, _)| *other != name) {
+            self.line(&format!("buffer<{element}> {name};"));
+            self.buffers.push((name, components));
         }
     }
 

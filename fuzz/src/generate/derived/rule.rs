@@ -1,40 +1,28 @@
 //! Functions with custom derivatives that are right.
 
-use super::Writer;
 use super::function::{Function, Mode, Parameter};
 use super::types::Ty;
-
-/// A function of x and y, and its partials.
-const RULES: &[[&str; 3]] = &[
-    ["X * sin(Y)", "sin(Y)", "X * cos(Y)"],
-    [
-        "X / (1.5 + Y * Y)",
-        "1.0 / (1.5 + Y * Y)",
-        "-2.0 * X * Y / ((1.5 + Y * Y) * (1.5 + Y * Y))",
-    ],
-    ["exp(-X * X) + Y", "-2.0 * X * exp(-X * X)", "1.0"],
-    ["X * X * Y", "2.0 * X * Y", "X * X"],
-];
-
-fn at(text: &str, x: &str, y: &str) -> String {
-    text.replace('X', x).replace('Y', y)
-}
+use super::{DerivedKind, Writer};
+use crate::generate::closed_form::ClosedForm;
 
 impl Writer<'_> {
     /// A function with a custom derivative, or a substitute.
     pub(super) fn rule(&mut self) {
-        if self.choices.one_in(4) {
+        // Shadows are by rules alone where these have no arrays, and are no substitutes.
+        let is_shadow = self.kind == DerivedKind::Shadow;
+        if !is_shadow && self.choices.one_in(4) {
             return self.array_rule();
         }
-        let [value, by_x, by_y] = *self.choices.pick(RULES);
+        let form = ClosedForm::draw(&mut self.choices);
         let (name, rule) = (self.name("c"), self.name("d"));
-        let plain = at(value, "x", "y");
+        let plain = form.value("x", "y");
         let primal = format!("float {name}(float x, float y) {{ return {plain}; }}");
-        let [by_x, by_y] = [by_x, by_y].map(|partial| at(partial, "x.p", "y.p"));
-        let (attribute, derivative) = match self.choices.below(3) {
+        let [by_x, by_y] = form.partials("x.p", "y.p");
+        let kinds = if is_shadow { 2 } else { 3 };
+        let (attribute, derivative) = match self.choices.below(kinds) {
             0 => {
                 let pair = "DifferentialPair<float>";
-                let of = at(value, "x.p", "y.p");
+                let of = form.value("x.p", "y.p");
                 let body = format!("return diffPair({of}, {by_x} * x.d + {by_y} * y.d);");
                 let head = format!("{pair} {rule}({pair} x, {pair} y)");
                 ("ForwardDerivative", format!("{head} {{ {body} }}"))
@@ -58,7 +46,7 @@ impl Writer<'_> {
         if both {
             // The mode that is left has a rule too, or it would be an error.
             let pair = "DifferentialPair<float>";
-            let of = at(value, "x.p", "y.p");
+            let of = form.value("x.p", "y.p");
             self.line("[Differentiable]");
             self.line(&format!(
                 "{pair} {rule}f({pair} x, {pair} y) {{ return diffPair({of}, {by_x} * x.d + {by_y} * y.d); }}"
