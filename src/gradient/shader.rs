@@ -269,6 +269,7 @@ fn nothing_to_differentiate_by(shader: Span, by: &[RequestedParameter]) -> Diagn
             "no global with a float is read",
         ),
         (RequestedParameter::Buffers, "no buffer has floats"),
+        (RequestedParameter::Textures, "no texture is sampled"),
     ];
     let lacks: Vec<&str> = (lacks.iter())
         .filter(|(kind, _)| by.contains(kind))
@@ -279,7 +280,7 @@ fn nothing_to_differentiate_by(shader: Span, by: &[RequestedParameter]) -> Diagn
         lacks.join(", ")
     );
     let refused = refused(shader, message);
-    refused.help("a gradient is by inputs, by globals that are read, or by buffers: name those that have floats")
+    refused.help("a gradient is by inputs, globals that are read, buffers and textures: name those that have floats")
 }
 
 /// Adds a number that is not there yet.

@@ -100,4 +100,5 @@ fn generated_shaders_have_their_gradients() {
         counts.products > 90 && counts.nonzero > 200 && counts.bits > 2_000,
         "{counts}"
     );
+    assert!(counts.by_buffers > 20, "{counts}");
 }

@@ -1,8 +1,8 @@
 //! Gradients against tangents and against differences, and the hunt for gradients that are lost.
 
 use super::{
-    DerivedCounts, Verdict, given, held, lowered, modes_apart, named, refused, stops_gradients,
-    wide,
+    DerivedCounts, HostNumber, Verdict, given, held, lowered, modes_apart, named, refused,
+    stops_gradients, wide,
 };
 use crate::bundle;
 use crate::generate::GeneratedProgram;
@@ -74,7 +74,8 @@ pub fn check_gradient(
                 continue;
             };
             let derivative = here.values[gradient.at];
-            let verdict = held(&module, &at, &here, gradient.at, global, weighted);
+            let by = HostNumber::Global(global);
+            let verdict = held(&module, &at, &here, gradient.at, by, weighted);
             match verdict {
                 Verdict::Agrees => {
                     counts.differences += 1;

@@ -5,7 +5,8 @@
 //! - [`shadow`]: tangents along the screen are the shadows, to the bit, on every engine.
 //! - [`second`]: second derivatives are the same in every nesting, and symmetric.
 //! - [`untaken`]: both modes agree wherever the value is finite, whatever else is not.
-//! - [`shader`]: gradients of whole shaders without marks, by globals, in all these ways.
+//! - [`shader`]: gradients of whole shaders without marks, by globals and buffers, in all these
+//!   ways.
 //! - [`engines`]: all engines agree to the bit, under limits that end anywhere.
 //!
 //! The names of outputs are what programs give. So they may be cut only around their shader.
@@ -27,8 +28,10 @@ use crate::bundle;
 use crate::generate::{GeneratedProgram, Point};
 use adumbra::Diagnostics;
 use adumbra_ir::Module;
-use adumbra_ir::eval::{EvalOptions, EvalPoint, Number, ShadowMode, evaluate};
+use adumbra_ir::buffer::BufferNumbers;
+use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, Number, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
+use adumbra_ir::module::BufferId;
 use std::fmt;
 use std::ops::AddAssign;
 
@@ -52,6 +55,8 @@ pub struct DerivedCounts {
     pub differences: usize,
     /// Those of them that are not zero.
     pub nonzero: usize,
+    /// Those of these that are by numbers of buffers.
+    pub by_buffers: usize,
     /// Gradients of zero though differences see something, with a cause that is written.
     pub explained: usize,
     /// Tangents that were compared with shadows, or points that engines were compared at.
@@ -88,6 +93,7 @@ impl AddAssign for DerivedCounts {
             products,
             differences,
             nonzero,
+            by_buffers,
             explained,
             bits,
             stopped,
@@ -99,6 +105,7 @@ impl AddAssign for DerivedCounts {
         self.products += products;
         self.differences += differences;
         self.nonzero += nonzero;
+        self.by_buffers += by_buffers;
         self.explained += explained;
         self.bits += bits;
         self.stopped += stopped;
@@ -115,6 +122,7 @@ impl fmt::Display for DerivedCounts {
             products,
             differences,
             nonzero,
+            by_buffers,
             explained,
             bits,
             stopped,
@@ -122,7 +130,7 @@ impl fmt::Display for DerivedCounts {
         write!(
             f,
             "{programs} programs ({refused} refused), {points} points ({skipped} skipped): {products} products of two modes; \
-             {differences} derivatives against differences ({nonzero} of them not zero, {explained} zero with a cause); \
+             {differences} derivatives against differences ({nonzero} of them not zero, {by_buffers} of those by buffers, {explained} zero with a cause); \
              {bits} to the bit ({stopped} stopped by limits)"
         )
     }
@@ -174,6 +182,7 @@ fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
 /// What a program gives over a kind of numbers.
 #[derive(Clone, Debug)]
 struct Given {
+    /// The outputs, then the sums that the point adds to ([`sums`]).
     values: Vec<f64>,
     path: u64,
     /// Whether a fault stopped the point.
@@ -190,7 +199,8 @@ fn given<F: Number>(module: &Module, point: &EvalPoint<F>) -> Given {
         ..EvalOptions::default()
     };
     let outcome = evaluate(module, point, &options, &mut ConstantTexture([0.5; 4]));
-    let values: Vec<f64> = outcome.outputs.iter().map(|o| o.float.to_f64()).collect();
+    let outputs = outcome.outputs.iter().map(|o| o.float.to_f64());
+    let values: Vec<f64> = outputs.chain(sums(module, point, &outcome)).collect();
     let is_stopped = outcome.faults.iter().any(|fault| fault.kind.stops());
     let is_tame = !is_stopped && values.iter().all(|v| v.abs() < MAX_VALUE);
     Given {
@@ -199,6 +209,24 @@ fn given<F: Number>(module: &Module, point: &EvalPoint<F>) -> Given {
         is_stopped,
         is_tame,
     }
+}
+
+/// What a point adds to sums: a number for each number of the buffers that the sums are by.
+fn sums<F: Number>(module: &Module, point: &EvalPoint<F>, outcome: &EvalOutcome<F>) -> Vec<f64> {
+    let mut all = Vec::new();
+    let buffers = (0..).map(BufferId).zip(&module.buffers);
+    for (id, of) in buffers.filter_map(|(id, buffer)| Some((id, buffer.sum_of?))) {
+        let mut sums = vec![0.0; point.buffers.numbers(of).len()];
+        for added in outcome.added.iter().filter(|added| added.buffer == id) {
+            let at = point.buffers.position(id, added.index, added.number);
+            // Nothing is added to a buffer without elements.
+            if let Some(sum) = sums.get_mut(at) {
+                *sum += added.value.to_f64();
+            }
+        }
+        all.extend(sums);
+    }
+    all
 }
 
 /// An output by the first letter of its name: its place, its number, and the scalar of the globals
@@ -264,10 +292,26 @@ fn modes_apart(
         .then(|| format!("products: {forward:e} forward, {backward:e} backward"))
 }
 
-/// A point in f64, with a scalar of the globals moved.
-fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
+/// A number of the host that differences are by.
+#[derive(Clone, Copy, Debug)]
+enum HostNumber {
+    /// A scalar of the globals.
+    Global(usize),
+    /// A number of a buffer.
+    Buffer(BufferId, usize),
+}
+
+/// A point in f64, with a number of the host moved.
+fn moved(point: &EvalPoint<f64>, number: HostNumber, by: f64) -> EvalPoint<f64> {
     let mut moved = point.clone();
-    moved.globals[global].float += by;
+    match number {
+        HostNumber::Global(at) => moved.globals[at].float += by,
+        HostNumber::Buffer(buffer, at) => {
+            if let BufferNumbers::Floats(floats) = moved.buffers.numbers(buffer) {
+                moved.replaced = Some((buffer, at, f64::from(floats[at]) + by));
+            }
+        }
+    }
     moved
 }
 
@@ -335,20 +379,20 @@ enum Verdict {
     Differs(EstimatedSlope),
 }
 
-/// Holds the derivative that an output has, by a global, against differences of what `of` says,
-/// where paths agree.
+/// Holds a derivative, the value of that place, by a number of the host against differences of what
+/// `of` says, where paths agree.
 fn held(
     module: &Module,
     at: &Point,
     here: &Given,
     derivative: usize,
-    global: usize,
+    by: HostNumber,
     of: impl Fn(&[f64]) -> f64,
 ) -> Verdict {
     const STEP: f64 = 1e-5;
     let point = wide(module, at);
-    let given_at = |by: f64| {
-        let there = given(module, &moved(&point, global, by));
+    let given_at = |step: f64| {
+        let there = given(module, &moved(&point, by, step));
         (there.path == here.path && there.is_tame).then(|| of(&there.values))
     };
     let found = here.values[derivative];
@@ -360,7 +404,7 @@ fn held(
             return Verdict::Agrees;
         }
     }
-    let Some(estimates) = slopes(|by| given_at(by).map(|value| vec![value])) else {
+    let Some(estimates) = slopes(|step| given_at(step).map(|value| vec![value])) else {
         return Verdict::Unknown;
     };
     let slope = estimates[0];

@@ -1,7 +1,7 @@
 //! Second derivatives: the same in every nesting, symmetric, and the slopes of first ones.
 
 use super::{
-    DerivedCounts, Given, Verdict, given, held, is_too_large, lowered, named, product,
+    DerivedCounts, Given, HostNumber, Verdict, given, held, is_too_large, lowered, named, product,
     product_noise, refused, wide,
 };
 use crate::generate::{GeneratedProgram, Point};
@@ -84,7 +84,7 @@ pub fn check_second(
         let Some(global) = h.global else { continue };
         let derivative = here.values[h.at];
         let of = |values: &[f64]| values[slope];
-        match held(&module, &at, &here, h.at, global, of) {
+        match held(&module, &at, &here, h.at, HostNumber::Global(global), of) {
             Verdict::Agrees => {
                 counts.differences += 1;
                 counts.nonzero += usize::from(derivative != 0.0);

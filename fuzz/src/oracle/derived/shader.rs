@@ -2,21 +2,25 @@
 //! each other's engines.
 
 use super::{
-    DerivedCounts, Verdict, given, held, is_too_large, product_noise, refused, stops_gradients,
-    wide,
+    DerivedCounts, HostNumber, Verdict, given, held, is_too_large, product_noise, refused,
+    stops_gradients, wide,
 };
+use crate::buffers;
 use crate::bundle;
 use crate::choices::next;
 use crate::generate::{GeneratedProgram, GlobalBits, Point};
 use crate::oracle::Disagreement;
-use crate::oracle::batch::{TestBatch, TierChoice, batch_engines, observe_together};
-use crate::oracle::chain::{compiler, observe_within};
+use crate::oracle::batch::{TestBatch, TierChoice, batch_engines, observe_together_with_sums};
+use crate::oracle::chain::{compiler, observe_with_sums};
 use crate::oracle::modes::MODES;
 use crate::oracle::observation::ComparisonExtent;
 use crate::oracle::reference::limits;
 use adumbra::evaluator::Engine;
-use adumbra::gradient::{Gradient, GradientRequest};
+use adumbra::gradient::{Gradient, GradientRequest, ParameterKind};
 use adumbra::{Diagnostics, Program};
+use adumbra_ir::buffer::BufferNumbers;
+use adumbra_ir::module::BufferId;
+use adumbra_ir::passes::tangent_name;
 use adumbra_ir::{Module, Type};
 use std::sync::Arc;
 
@@ -25,6 +29,10 @@ const POINTS: u64 = 2;
 
 /// The most points that engines are compared at.
 const MAX_POINTS: u64 = 20;
+
+/// The most numbers of a buffer that differences are taken by, where its gradient is not zero and
+/// where it is.
+const MAX_NUMBERS: usize = 4;
 
 /// A difference between modes that terms which cancel within a shader leave.
 const ABSOLUTE: f64 = 1e-12;
@@ -76,6 +84,37 @@ impl<'m> Derivative<'m> {
     }
 }
 
+/// The numbers of the buffers that sums are by, in the order of the sums: which one it is of which
+/// buffer, and its tangent.
+fn summed(module: &Module) -> Vec<(BufferId, usize, f32)> {
+    let of = module.buffers.iter().filter_map(|buffer| buffer.sum_of);
+    let numbers = of.flat_map(|id| {
+        let buffer = &module.buffers[id.index()];
+        let tangents = buffers::numbers(&tangent_name(0, &buffer.name), &buffer.element);
+        let BufferNumbers::Floats(tangents) = tangents else {
+            unreachable!("a buffer with a gradient is of floats");
+        };
+        let tangents: Vec<f32> = tangents.to_vec();
+        (0..)
+            .zip(tangents)
+            .map(move |(at, tangent)| (id, at, tangent))
+    });
+    numbers.collect()
+}
+
+/// Some numbers of a buffer by the gradient at each: those where it is not zero, and those where it
+/// is, of which the first and last are read most.
+fn chosen(gradient: &[f64], lot: &mut u64) -> Vec<usize> {
+    let (mut zero, mut nonzero): (Vec<usize>, Vec<usize>) =
+        (0..gradient.len()).partition(|&at| gradient[at] == 0.0);
+    while nonzero.len() > MAX_NUMBERS {
+        nonzero.swap_remove(next(lot) as usize % nonzero.len());
+    }
+    let last = zero.pop();
+    zero.truncate(MAX_NUMBERS - 1);
+    nonzero.into_iter().chain(zero).chain(last).collect()
+}
+
 /// Numbers between −1 and 1.
 fn drawn(lot: &mut u64, count: usize) -> Vec<f32> {
     let mut one = || (next(lot) >> 40) as f32 / (1 << 23) as f32 - 1.0;
@@ -92,7 +131,7 @@ fn floats<'t>(types: impl Iterator<Item = &'t Type>) -> Vec<usize> {
     floats
 }
 
-/// Checks the gradient of a shader by the globals that it reads.
+/// Checks the gradient of a shader by the globals and the buffers that it reads.
 ///
 /// # Errors
 /// The disagreement.
@@ -105,7 +144,7 @@ pub fn check_shader(
     let sources = bundle::sources(&program.source);
     let plain = sources.and_then(|sources| compiler(&MODES[0]).compile(&sources));
     let plain = plain.map_err(|no| refused(program, &no))?;
-    let request = GradientRequest::new().by_globals();
+    let request = GradientRequest::new().by_globals().by_buffers();
     let both = plain.gradient(&request).and_then(|backward| {
         let forward = plain.gradient(&request.forward())?;
         Ok((backward, forward))
@@ -147,9 +186,11 @@ fn check_point(
         Derivative::new(plain, backward),
         Derivative::new(plain, forward),
     );
-    let (weights, tangents) = (drawn(lot, back.seeds), drawn(lot, ahead.seeds));
+    let (weights, mut tangents) = (drawn(lot, back.seeds), drawn(lot, ahead.seeds));
     let point = program.point(number);
     let (at, beside) = (back.at(&point, &weights), ahead.at(&point, &tangents));
+    let summed = summed(back.module);
+    tangents.extend(summed.iter().map(|(.., tangent)| tangent));
     let here = given(back.module, &wide(back.module, &at));
     let there = given(ahead.module, &wide(ahead.module, &beside));
     if !here.is_tame || !there.is_tame {
@@ -184,27 +225,39 @@ fn check_point(
             .map(|(&at, weight)| there[at] * f64::from(*weight))
             .sum()
     };
+    // By parameter: where its derivatives are among the values, and the numbers that they are by.
     let globals = plain.globals().members();
     let mut derivative = back.outputs;
+    let first_sum = here.values.len() - summed.len();
     for parameter in backward.parameters() {
         let name = &parameter.value.name;
-        let member = globals.iter().position(|member| member.name() == name);
-        let member = member.expect("it is by globals");
-        let before = globals[..member].iter().map(|m| m.ty().scalar_count());
-        let first: usize = before.sum();
-        for scalar in 0..parameter.value.ty.scalar_count() {
-            let found = here.values[derivative];
-            match held(
-                back.module,
-                &at,
-                &here,
-                derivative,
-                first + scalar,
-                weighted,
-            ) {
+        let mut by = Vec::new();
+        if parameter.kind == ParameterKind::Buffer {
+            let is_of = |id: BufferId| back.module.buffers[id.index()].name == *name;
+            let of: Vec<usize> = (0..summed.len()).filter(|&i| is_of(summed[i].0)).collect();
+            let gradient: Vec<f64> = of.iter().map(|i| here.values[first_sum + i]).collect();
+            by.extend(chosen(&gradient, lot).into_iter().map(|at| {
+                let (id, number, _) = summed[of[at]];
+                (first_sum + of[at], HostNumber::Buffer(id, number))
+            }));
+        } else {
+            let member = globals.iter().position(|member| member.name() == name);
+            let member = member.expect("it is by globals");
+            let before = globals[..member].iter().map(|m| m.ty().scalar_count());
+            let first: usize = before.sum();
+            for scalar in first..first + parameter.value.ty.scalar_count() {
+                by.push((derivative, HostNumber::Global(scalar)));
+                derivative += 1;
+            }
+        }
+        for (place, number) in by {
+            let found = here.values[place];
+            match held(back.module, &at, &here, place, number, weighted) {
                 Verdict::Agrees => {
+                    let is_by_buffer = parameter.kind == ParameterKind::Buffer;
                     counts.differences += 1;
                     counts.nonzero += usize::from(found != 0.0);
+                    counts.by_buffers += usize::from(found != 0.0 && is_by_buffer);
                 }
                 Verdict::Unknown => {}
                 // What is lost is said, or is meant.
@@ -215,12 +268,11 @@ fn check_point(
                 }
                 Verdict::Differs(slope) => {
                     return Err(report(format!(
-                        "slopes: the gradient by {name}[{scalar}] is {found:e}, its slope {:e} ± {:e}",
+                        "slopes: the gradient by {name}, {number:?}, is {found:e}, its slope {:e} ± {:e}",
                         slope.value, slope.error
                     )));
                 }
             }
-            derivative += 1;
         }
     }
     Ok(())
@@ -245,8 +297,8 @@ fn check_engines(
     }
     let compiled: &Arc<Program> = gradient.program();
     let points = &batch.points;
-    let run = |engine| observe_within(limits(), compiled, engine, points);
-    let reference = run(Engine::Reference).map_err(|what| report(None, what))?;
+    let run = |engine| observe_with_sums(limits(), compiled, engine, points);
+    let (reference, sums) = run(Engine::Reference).map_err(|what| report(None, what))?;
     let singles = Engine::available().filter(|&engine| engine != Engine::Reference);
     let mut all = Vec::new();
     for engine in singles {
@@ -257,13 +309,22 @@ fn check_engines(
         let mut setup = batch.setup(engine);
         setup.limits = limits();
         let waits = next(lot) & next(lot);
-        let found = observe_together(compiled, &setup, points, waits);
+        let found = observe_together_with_sums(compiled, &setup, points, waits);
         all.push((
             format!("batch of {}, {engine}", batch.width),
             found.map_err(|what| report(None, what))?,
         ));
     }
-    for (engine, found) in all {
+    for (engine, (found, found_sums)) in all {
+        counts.bits += sums.len();
+        if found_sums != sums {
+            let at = (0..sums.len()).find(|&at| found_sums.get(at) != sums.get(at));
+            let what = format!(
+                "sums: reference and {engine}: number {at:?} of {}",
+                sums.len()
+            );
+            return Err(report(None, what));
+        }
         for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
             counts.bits += 1;
             if let Some(difference) = reference.difference(found, ComparisonExtent::All) {
