@@ -1,6 +1,6 @@
 //! The host of a whole batch, by the numbers that its points have.
 
-use adumbra_ir::host::{Host, SampleRequest, Sampled};
+use adumbra_ir::host::{Host, SampleRequest, Sampled, Texel};
 use adumbra_ir::module::MessageId;
 
 /// Passes all that a host is asked on to it, with the numbers of points counted from another first
@@ -25,6 +25,15 @@ impl<H> NumberedHost<H> {
     }
 }
 
+impl<H> NumberedHost<H> {
+    /// Notes the numbers that an evaluator's points have.
+    fn number(&mut self, points: &[usize]) {
+        self.points.clear();
+        let numbers = points.iter().map(|point| self.first + point);
+        self.points.extend(numbers);
+    }
+}
+
 impl<H: Host> Host for NumberedHost<H> {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.host.sample(request)
@@ -36,14 +45,27 @@ impl<H: Host> Host for NumberedHost<H> {
         requests: &[SampleRequest],
         answers: &mut [Sampled],
     ) {
-        self.points.clear();
-        self.points
-            .extend(points.iter().map(|point| self.first + point));
+        self.number(points);
         self.host.sample_batch(&self.points, requests, answers);
     }
 
     fn at_point(&mut self, point: usize) {
         self.host.at_point(self.first + point);
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.host.texture_adjoint(request, adjoint);
+    }
+
+    fn texture_adjoint_batch(
+        &mut self,
+        points: &[usize],
+        requests: &[SampleRequest],
+        adjoints: &[Texel],
+    ) {
+        self.number(points);
+        let host = &mut self.host;
+        host.texture_adjoint_batch(&self.points, requests, adjoints);
     }
 
     fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {

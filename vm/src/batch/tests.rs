@@ -58,6 +58,9 @@ impl Host for Recorder {
     fn at_point(&mut self, point: usize) {
         self.at = point;
     }
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.note(format!("{request:?} {adjoint:?}"));
+    }
     fn message(&mut self, message: MessageId, args: &[u32]) {
         self.note(format!("{message:?} {args:x?}"));
     }

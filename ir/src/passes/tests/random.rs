@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::eval::{EvalOptions, EvalPoint, EvalValue, ShadowMode, evaluate};
-use crate::host::{Fault, Host, Limits, SampleRequest, Sampled, TexelSlopes};
+use crate::host::{Fault, Host, Limits, SampleRequest, Sampled, Texel, TexelSlopes};
 use crate::module::*;
 use crate::passes::{dce::dce, fold::fold, gvn::gvn, unroll::unroll};
 use crate::random::generate;
@@ -39,6 +39,11 @@ impl Host for Recorder {
             v: [0.5; 4],
         };
         Sampled::Sloped([texel, 0.5, 1.0 - texel, texel], slopes)
+    }
+
+    fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
+        self.1.extend([request.u, request.v].map(f32::to_bits));
+        self.1.extend(adjoint.words());
     }
 
     fn message(&mut self, _: MessageId, args: &[u32]) {
