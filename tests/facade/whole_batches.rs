@@ -332,7 +332,9 @@ fn leaves_come_in_the_order_of_points() {
     let mut evaluator = BatchEvaluator::new(&instance).unwrap();
     let slot = program.closure_slot("c").unwrap();
     let kinds = program.closures().len();
-    let mut expected: Vec<(Vec<u64>, Vec<[f32; 3]>, Vec<u32>)> = vec![Default::default(); kinds];
+    /// Points, weights and arguments of a kind.
+    type Leaves = (Vec<u64>, Vec<[f32; 3]>, Vec<u32>);
+    let mut expected: Vec<Leaves> = vec![Leaves::default(); kinds];
     let mut weights = Vec::new();
     for first in (0..POINTS).step_by(evaluator.width()) {
         let points = evaluator.width().min(POINTS - first);
