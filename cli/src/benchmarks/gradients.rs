@@ -1,4 +1,5 @@
-//! Measures reverse mode: the gradient of a function over its value alone.
+//! Measures reverse mode: the gradient of a function over its value alone; and shadows in closed
+//! form, of noise and by rules, over the value.
 //!
 //! Each program has a function `of` of x and y; one shader has its value, one the sum of its
 //! gradient's components, by `bwd_diff`. The gradient is checked against the sum of both shadows of
@@ -6,7 +7,8 @@
 
 use super::engines::{BatchRunner, PointRunner, add_batches, tier_suffix, tiers, vector_levels};
 use super::programs::{
-    self, PixelGlobals, compiler, differentiable_w4, grid, output_planes, program,
+    self, PixelGlobals, W2_RULED, compiler, differentiable_w4, grid, output_planes, program,
+    shader_of,
 };
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, least, time_round_robin};
@@ -27,18 +29,25 @@ struct GradientWorkload {
     /// The goals of the gradient's time over that of the value at AVX2: in the interpreter, and by
     /// machine code.
     goals: [f64; 2],
+    /// The same for both shadows, where they are in closed form.
+    shadow_goals: Option<[f64; 2]>,
     /// The fraction of points at which the gradient must be near the shadows: where a march ends
     /// with another step, or sums cancel, it is elsewhere.
     near: f64,
 }
 
-fn workloads() -> [GradientWorkload; 6] {
+fn workloads() -> [GradientWorkload; 9] {
     let of = |name, source: &str, step, goals, near| GradientWorkload {
         name,
         source: source.to_string(),
         points: grid(step),
         goals,
+        shadow_goals: None,
         near,
+    };
+    let closed = |workload, goals| GradientWorkload {
+        shadow_goals: Some(goals),
+        ..workload
     };
     [
         of(
@@ -69,6 +78,27 @@ fn workloads() -> [GradientWorkload; 6] {
             [5.0; 2],
             0.9,
         ),
+        closed(
+            of(
+                "perlin3",
+                include_str!("programs/gradients/perlin3.adu"),
+                8,
+                [3.0, 1.8],
+                0.99,
+            ),
+            [1.7; 2],
+        ),
+        closed(of("w2_ruled", W2_RULED, 4, [1.8; 2], 0.99), [1.7; 2]),
+        closed(
+            of(
+                "w3_ruled",
+                include_str!("programs/gradients/w3_ruled.adu"),
+                16,
+                [2.0; 2],
+                0.99,
+            ),
+            [1.25; 2],
+        ),
         of("w4_200", &differentiable_w4(200), 16, [2.8; 2], 0.5),
         of("w4_2000", &differentiable_w4(2000), 64, [5.0; 2], 0.0),
     ]
@@ -77,10 +107,7 @@ fn workloads() -> [GradientWorkload; 6] {
 impl GradientWorkload {
     /// A shader with the value of the function.
     fn value(&self) -> String {
-        let function = &self.source;
-        format!(
-            "{function}shader value(out float f) {{ f = of(global_value<x>, global_value<y>); }}\n"
-        )
+        shader_of(&self.source)
     }
 
     /// A shader with the sum of its gradient's components.
@@ -133,8 +160,15 @@ impl GradientWorkload {
         let planes = &programs::input_planes(points);
         let out = &RefCell::new(output_planes(points.len()));
         let mut candidates = Vec::new();
-        for (what, source) in [("value", self.value()), ("reverse", self.gradient())] {
-            let program = program(&source, false);
+        let mut programs = vec![
+            ("value", self.value(), false),
+            ("reverse", self.gradient(), false),
+        ];
+        if self.shadow_goals.is_some() {
+            programs.push(("dual", self.value(), true));
+        }
+        for (what, source, derivatives) in programs {
+            let program = program(&source, derivatives);
             let title = |level, suffix: &str| format!("gradient_{name}_{level}_{what}{suffix}");
             let levels = vector_levels();
             add_batches(
@@ -156,15 +190,16 @@ impl GradientWorkload {
         for level in vector_levels() {
             for tier in tiers(level) {
                 let suffix = tier_suffix(Some(tier));
-                let [value, reverse] = ["value", "reverse"].map(|what| {
-                    least(&samples, &format!("gradient_{name}_{level}_{what}{suffix}"))
-                });
-                let goal = self.goals[usize::from(tier == Tier::Native)];
-                report.ratio(
-                    format!("gradient_{name}_{level}_reverse_over_value{suffix}"),
-                    reverse / value,
-                    Some(RatioGoal::AtMost(goal)),
-                );
+                let of = |what| least(&samples, &format!("gradient_{name}_{level}_{what}{suffix}"));
+                let goals = [("reverse", Some(self.goals)), ("dual", self.shadow_goals)];
+                for (what, goals) in goals {
+                    let Some(goals) = goals else { continue };
+                    report.ratio(
+                        format!("gradient_{name}_{level}_{what}_over_value{suffix}"),
+                        of(what) / of("value"),
+                        Some(RatioGoal::AtMost(goals[usize::from(tier == Tier::Native)])),
+                    );
+                }
             }
         }
     }

@@ -45,6 +45,14 @@ pub fn workloads() -> [Workload; 4] {
     ]
 }
 
+/// The function `of` of W2, whose noise has its slopes in closed form, by a rule.
+pub(super) const W2_RULED: &str = include_str!("programs/gradients/w2_ruled.adu");
+
+/// A shader of the function `of` that a source has.
+pub(super) fn shader_of(source: &str) -> String {
+    format!("{source}shader value(out float f) {{ f = of(global_value<x>, global_value<y>); }}\n")
+}
+
 /// The first statements of W4 as a shader, over and over if there are more than it has.
 pub fn w4(statements: usize) -> String {
     let (statements, result) = (w4_statements(statements), W4_RESULT);
