@@ -7,6 +7,9 @@ use crc32fast::Hasher;
 use npyz::{NpyFile, TypeChar, WriterBuilder};
 use std::io::{self, Write};
 
+/// Bytes in which the shape of an array is looked for: headers of NumPy are shorter.
+const MAX_HEADER: usize = 1 << 16;
+
 /// An array that was read: its shape, and its numbers in the order of C.
 #[derive(Debug)]
 pub struct ReadArray {
@@ -24,6 +27,9 @@ pub fn is_array(bytes: &[u8]) -> bool {
 /// # Errors
 /// If it is none, or has numbers of another type.
 pub fn read_array(bytes: &[u8], scalar: Scalar) -> Result<ReadArray, String> {
+    if has_vast_shape(bytes) {
+        return Err("its shape is that of more numbers than there can be".to_owned());
+    }
     let file = NpyFile::new(bytes).map_err(|no| no.to_string())?;
     if file.header().order() != npyz::Order::C {
         return Err("the array is in the order of Fortran; save a copy in that of C".to_owned());
@@ -61,6 +67,26 @@ pub fn read_array(bytes: &[u8], scalar: Scalar) -> Result<ReadArray, String> {
         }
     };
     Ok(ReadArray { shape, numbers })
+}
+
+/// Whether the sides of an array multiply to more than 64 bits, which the crate does not ask. What
+/// is no shape at all it refuses itself.
+fn has_vast_shape(bytes: &[u8]) -> bool {
+    let header = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_HEADER)]);
+    let shape = header
+        .split_once("'shape'")
+        .or(header.split_once("\"shape\""));
+    let sides = shape.and_then(|(_, rest)| rest.split_once('(')?.1.split_once(')'));
+    let Some((sides, _)) = sides else {
+        return false;
+    };
+    let sides = sides
+        .split(',')
+        .map(|side| side.trim().trim_end_matches('L'));
+    let mut sides = sides.filter_map(|side| side.parse::<u64>().ok());
+    // A side of 0 makes the others no smaller.
+    let all = sides.try_fold(1_u64, |all, side| all.checked_mul(side.max(1)));
+    all.is_none()
 }
 
 /// An array to be written, in the order of C.
@@ -160,6 +186,30 @@ fn too_large() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A file that is a header alone.
+    fn header(shape: &str) -> Vec<u8> {
+        let text =
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}          \n");
+        let length = (text.len() as u16).to_le_bytes();
+        [&b"\x93NUMPY\x01\x00"[..], &length, text.as_bytes()].concat()
+    }
+
+    #[test]
+    fn shapes_beyond_64_bits_are_refused() {
+        for vast in ["(4294967296, 4294967296)", "(9223372036854775808, 2, 0)"] {
+            let no = read_array(&header(vast), Scalar::F32).unwrap_err();
+            assert!(
+                no.contains("more numbers than there can be"),
+                "{vast}: {no}"
+            );
+        }
+        for short in ["(3,)", "(1099511627776, 4096)", "()"] {
+            assert!(read_array(&header(short), Scalar::F32).is_err(), "{short}");
+        }
+        let empty = read_array(&header("(0, 4)"), Scalar::F32).unwrap();
+        assert_eq!((empty.shape, empty.numbers.len()), (vec![0, 4], 0));
+    }
 
     #[test]
     fn arrays_are_members_that_are_stored() {
