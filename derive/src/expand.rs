@@ -120,16 +120,40 @@ fn name(field: &Field) -> Result<LitStr> {
     let ident = field.ident.as_ref().expect("the fields are named");
     let name = given.unwrap_or_else(|| LitStr::new(&ident.unraw().to_string(), ident.span()));
     let text = name.value();
-    let is_word = text
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_word || text.is_empty() || text.as_bytes()[0].is_ascii_digit() {
+    if !is_word(&text) && !is_seed(&text) {
         let message = format!(
             "`{text}` cannot be written in `global_value<…>`: a name has letters of ASCII, digits and `_`"
         );
         return Err(Error::new(name.span(), message));
     }
     Ok(name)
+}
+
+/// Whether a shader can write a name.
+fn is_word(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| !first.is_ascii_digit())
+        && (text.bytes()).all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether a name is that of a seed of a gradient: `d(o)`, `d2(o)`, with members and elements of `o`
+/// (`d(o.list[1])`), or of a global that has an input's name (`d(global:x)`).
+fn is_seed(text: &str) -> bool {
+    let parts = text.split_once('(');
+    parts.is_some_and(|(order, value)| {
+        let order = order.strip_prefix('d');
+        let value = value.strip_suffix(')');
+        let of = value.map(|value| value.strip_prefix("global:").unwrap_or(value));
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.[]".contains(&byte);
+        order.is_some_and(|order| order.bytes().all(|byte| byte.is_ascii_digit()))
+            && of.is_some_and(|of| {
+                let starts = of
+                    .bytes()
+                    .next()
+                    .is_some_and(|first| !first.is_ascii_digit());
+                starts && (of.bytes().all(is_part) || is_seed(of))
+            })
+    })
 }
 
 /// Errors that are reported together.
@@ -242,6 +266,23 @@ mod tests {
                 "{text}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn names_of_seeds_are_known() {
+        for seed in ["d(o)", "d2(o)", "d(o.list[1])", "d(global:x)", "d2(d(o))"] {
+            assert!(is_seed(seed), "{seed}");
+        }
+        for other in [
+            "d", "d(", "d()", "e(o)", "dx(o)", "d(o", "d(1)", "d(o)(", "d(o p)",
+        ] {
+            assert!(
+                !is_seed(other) && (!is_word(other) || other == "d"),
+                "{other}"
+            );
+        }
+        let text = "#[repr(C)] struct S { #[globals(name = \"d(o)\")] weight: f32 }";
+        assert_eq!(errors(text), Vec::<String>::new());
     }
 
     #[test]
