@@ -197,6 +197,31 @@ def implicit_root(x, y):
     return {"straight": 3 - math.sqrt(1 - x * x - y * y), "turned": (t * d[0], t * d[1], t * d[2] - 2)}
 
 
+def _smooth_union(a, b, k):
+    h = min(max(0.5 + 0.5 * (b - a) / k, 0), 1)
+    return b + (a - b) * h - k * h * (1 - h)
+
+
+def _scene(x, y, z):
+    ball = math.dist((x, y, z), (0.3, 0.1, 0)) - 0.5
+    ring = math.hypot(math.hypot(x, z) - 0.8, y) - 0.2
+    posts = min(max(math.hypot(x - i, z - 0.5) - 0.1, abs(y) - 0.6) for i in (-1, 0, 1))
+    return _smooth_union(_smooth_union(ball, ring, 0.25), posts, 0.1)
+
+
+@within(1e-4)
+def normals(x, y):
+    def normal(*at):
+        gradient = _gradient(_scene, *at)
+        return tuple(slope / math.hypot(*gradient) for slope in gradient)
+
+    return {
+        "of_blend": normal(x + 0.4, y - 0.2, 0.3),
+        "of_post": normal(x - 0.4, y + 0.1, 0.55),
+        "of_ball": normal(0.3, 0.4 + y, -0.1),
+    }
+
+
 def substitutes():
     # x itself where it is called, 2 x in every derivative.
     def own(x):
