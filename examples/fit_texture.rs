@@ -1,4 +1,4 @@
-//! Learns a texture of 256 × 256 texels from a picture that shows it bent, lit and at its own mip
+//! Learns a texture of 256 × 256 texels from a view that shows it bent, lit and at its own mip
 //! levels: the adjoints of samples come to the host, which weighs texels by them; then Adam (Kingma
 //! and Ba 2015). Sums are exact, so that no number of threads makes a difference.
 //!
@@ -13,11 +13,11 @@ use adumbra_image::{Image, ImageSize, MipPyramid, mip_level};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 
-/// The picture, and how far it is from the one that was taken.
+/// The view, and how far it is from the one that was taken.
 const SHADER: &str = "
     texture2d albedo;
 
-    shader picture(out color c, out float error)
+    shader view(out color c, out float error)
     {
         float2 p = global_value<uv>;
         float2 at = p + 0.03 * float2(sin(9 * p.y), cos(7 * p.x));
@@ -34,8 +34,7 @@ pub(crate) const STEPS: u32 = 600;
 pub(crate) fn texture(side: u32) -> MipPyramid {
     let size = ImageSize::new(side.into(), side.into()).expect("a small size");
     let texels = (0..side * side).map(|texel| {
-        let (column, row) = (texel % side, texel / side);
-        let [x, y] = [column, row].map(|i| (i as f32 + 0.5) / side as f32);
+        let [x, y] = [texel % side, texel / side].map(|i| (i as f32 + 0.5) / side as f32);
         let grain = (texel.wrapping_mul(747_796_405) >> 24) as f32 / 255.0;
         let ring = (40.0 * (x - 0.5).hypot(y - 0.4)).cos();
         let stripe = (30.0 * (x + 2.0 * y)).sin();
@@ -110,43 +109,43 @@ impl Drop for Texels<'_> {
     }
 }
 
-/// The picture that was taken: places of its pixels, and what is seen there.
+/// The view that was taken: places of its pixels, and what is seen there.
 #[derive(Debug)]
-pub(crate) struct Picture {
+pub(crate) struct View {
     uv: [Vec<f32>; 2],
     taken: [Vec<f32>; 3],
 }
 
-impl Picture {
-    /// The picture of a texture, with that many pixels along a side.
+impl View {
+    /// The view of a texture, with that many pixels along a side.
     pub(crate) fn take(
         program: &Arc<Program>,
         texture: &MipPyramid,
         side: usize,
-    ) -> Result<Picture, Box<dyn Error>> {
+    ) -> Result<View, Box<dyn Error>> {
         let pixels = 0..side * side;
         let plane = |of: &dyn Fn(usize) -> usize| {
             let at = pixels.clone().map(|pixel| of(pixel) as f32 + 0.5);
             at.map(|at| at / side as f32).collect::<Vec<f32>>()
         };
         let uv = [plane(&|pixel| pixel % side), plane(&|pixel| pixel / side)];
-        let mut picture = Picture {
+        let mut view = View {
             taken: std::array::from_fn(|_| vec![0.0; side * side]),
             uv,
         };
-        let mut seen = picture.taken.clone();
+        let mut seen = view.taken.clone();
         let mut planes: Vec<OutputPlane<'_>> = (seen.iter_mut().enumerate())
             .map(|(i, plane)| OutputPlane::new("c", Part::Value, i, plane, 1))
             .collect();
         let sums = Mutex::new(no_sums(texture));
         let batch = WholeBatch::new(&Instance::new(program));
-        let globals = picture.globals(program)?;
+        let globals = view.globals(program)?;
         batch.planes(&globals, pixels, &mut planes, || {
             Texels::new(texture, &sums)
         })?;
         drop(globals);
-        picture.taken = seen;
-        Ok(picture)
+        view.taken = seen;
+        Ok(view)
     }
 
     fn pixels(&self) -> usize {
@@ -173,7 +172,7 @@ impl Picture {
 pub(crate) struct Fit {
     /// Texels of the finest level.
     pub(crate) texels: Vec<[f32; 4]>,
-    /// The mean error of the picture before the last step.
+    /// The mean error of the view before the last step.
     pub(crate) error: f64,
     side: u32,
     means: Vec<[f64; 3]>,
@@ -199,21 +198,21 @@ impl Fit {
     pub(crate) fn step(
         &mut self,
         gradient: &Gradient,
-        picture: &Picture,
+        view: &View,
         setup: &BatchSetup,
         threads: usize,
     ) -> Result<(), Box<dyn Error>> {
         let size = ImageSize::new(self.side.into(), self.side.into())?;
         let texture = MipPyramid::new(Image::from_pixels(size, 3, self.texels.clone()));
         let sums = Mutex::new(no_sums(&texture));
-        let mut globals = picture.globals(gradient.program())?;
+        let mut globals = view.globals(gradient.program())?;
         globals.uniform_part("d(error)", Part::Value, 1.0_f32)?;
         let batch = WholeBatch::new(&Instance::new(gradient.program()));
         let batch = batch.setup(setup.clone()).threads(threads);
-        let (outputs, _) = batch.sums(&globals, 0..picture.pixels(), &["error"], || {
+        let (outputs, _) = batch.sums(&globals, 0..view.pixels(), &["error"], || {
             Texels::new(&texture, &sums)
         })?;
-        self.error = outputs.total("error")?[0] / (3 * picture.pixels()) as f64;
+        self.error = outputs.total("error")?[0] / (3 * view.pixels()) as f64;
         let sums = sums.into_inner()?;
         let of =
             |sums: [ExactSum; 3]| [0, 1, 2, 3].map(|i| sums.get(i).map_or(0.0, ExactSum::to_f64));
@@ -252,12 +251,12 @@ impl Fit {
     }
 }
 
-/// The program of the picture.
+/// The program of the view.
 pub(crate) fn program() -> Result<Arc<Program>, Box<dyn Error>> {
     let mut layout = GlobalsLayout::new();
     layout.add("uv", Type::Vector(2))?;
     layout.add("taken", Type::Vector(3))?;
-    Ok(Compiler::new(layout).compile(&Sources::new("picture.adu", SHADER))?)
+    Ok(Compiler::new(layout).compile(&Sources::new("view.adu", SHADER))?)
 }
 
 /// What the fit follows: the gradient of the error by the texture.
@@ -268,17 +267,17 @@ pub(crate) fn request() -> GradientRequest {
 fn main() -> Result<(), Box<dyn Error>> {
     let (program, truth) = (program()?, texture(256));
     let gradient = program.gradient(&request())?;
-    let picture = Picture::take(&program, &truth, 384)?;
+    let view = View::take(&program, &truth, 384)?;
     let mut fit = Fit::new(256);
     let begin = std::time::Instant::now();
     for step in 1..=STEPS {
-        fit.step(&gradient, &picture, &BatchSetup::default(), 0)?;
+        fit.step(&gradient, &view, &BatchSetup::default(), 0)?;
         if step % 50 == 0 {
             let [root, most] = fit.distance(&truth).map(|away| 255.0 * away);
             println!("step {step}: {root:.3}/255 from the texture, at most {most:.2}/255");
         }
     }
-    let points = picture.pixels() as f64 * f64::from(STEPS);
+    let points = view.pixels() as f64 * f64::from(STEPS);
     let time = begin.elapsed().as_nanos() as f64 / points;
     println!("{time:.0} ns a pixel and step");
     Ok(())

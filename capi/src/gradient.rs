@@ -211,7 +211,8 @@ impl AdumbraProgram {
 /// by a parameter `a` is the output `d(a)`. Forward, the tangent of `a` is the global `d(a)`, and
 /// that of `o` the output `d(o)`. `adumbra_program_differentiated` says where each is. The gradient
 /// by a buffer `w` is in sums, `adumbra_sums_buffer`; its tangent is the buffer `d(w)`. That by a
-/// texture `t` the host adds up from what `texture_adjoint` gets; its tangent is the texture `d(t)`.
+/// texture `t` the host adds up from what `texture_adjoint` gets; its tangent is the texture
+/// `d(t)`.
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a

@@ -136,8 +136,8 @@ fn is_word(text: &str) -> bool {
         && (text.bytes()).all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether a name is that of a seed of a gradient: `d(o)`, `d2(o)`, with members and elements of `o`
-/// (`d(o.list[1])`), or of a global that has an input's name (`d(global:x)`).
+/// Whether a name is that of a seed of a gradient: `d(o)`, `d2(o)`, with members and elements of
+/// `o` (`d(o.list[1])`), or of a global that has an input's name (`d(global:x)`).
 fn is_seed(text: &str) -> bool {
     let parts = text.split_once('(');
     parts.is_some_and(|(order, value)| {

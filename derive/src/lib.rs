@@ -12,8 +12,8 @@ use proc_macro::TokenStream;
 /// whose fields are `Dual<T>`, or `T` where there are no derivatives, with T a value that globals
 /// can have.
 ///
-/// A field is the global of its name; `#[globals(name = "N")]` gives it another: also that of a seed
-/// of a gradient, `d(o)`.
+/// A field is the global of its name; `#[globals(name = "N")]` gives it another: also that of a
+/// seed of a gradient, `d(o)`.
 #[proc_macro_derive(ShaderGlobals, attributes(globals))]
 pub fn derive_shader_globals(input: TokenStream) -> TokenStream {
     let expanded = syn::parse(input).and_then(|input| expand::shader_globals(&input));

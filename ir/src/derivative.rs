@@ -15,9 +15,9 @@
 //!   after.
 //!
 //! A recipe of a derived function follows the same rule over its canonical signature, so
-//! derivatives nest. Only floats are active. Buffers and textures are no parameters: the tangents of
-//! one are in another; the gradient of a buffer is added to a sum, that of a texture the host adds up
-//! from the adjoints of samples.
+//! derivatives nest. Only floats are active. Buffers and textures are no parameters: the tangents
+//! of one are in another; the gradient of a buffer is added to a sum, that of a texture the host
+//! adds up from the adjoints of samples.
 
 use crate::module::{Array, BufferId, FuncId, Function, Inst, InstKind, PassingMode, TextureId};
 use crate::span::Span;

@@ -371,13 +371,13 @@ pub trait Host<F = f32> {
         let _ = point;
     }
 
-    /// Receives the adjoint of a sample: the derivative by each number of the texel, and by the slopes
-    /// if these were used. A gradient by a texture calls it, backward. What a sample reads is linear
-    /// in the texels, so a host adds to each texel's gradient its weight in the answer times the
-    /// adjoint. The request is that of the sample, but that slopes say whether the adjoint has any.
-    /// Adjoints of a point come in the reverse order of its samples, also of one that is stopped
-    /// later; those of different points in any order, so that sums are the same only if they are
-    /// exact.
+    /// Receives the adjoint of a sample: the derivative by each number of the texel, and by the
+    /// slopes if these were used. A gradient by a texture calls it, backward. What a sample reads
+    /// is linear in the texels, so a host adds to each texel's gradient its weight in the answer
+    /// times the adjoint. The request is that of the sample, but that `slopes` says whether the
+    /// adjoint has any. Adjoints of a point come in the reverse order of its samples, also of one
+    /// that is stopped later; those of different points in any order, so that sums are the same
+    /// only if they are exact.
     fn texture_adjoint(&mut self, request: &SampleRequest<F>, adjoint: &Texel) {
         let _ = (request, adjoint);
     }

@@ -78,8 +78,8 @@ pub enum InstKind {
     /// along v.
     Sample(TextureId, MipSelection, Slopes),
     /// `u, v, operands of the level of detail, four floats → 0`: passes the adjoint of a sample to
-    /// the host, the derivative by each of its numbers. With slopes there are eight floats more, the
-    /// derivatives by those.
+    /// the host, the derivative by each of its numbers. With slopes there are eight floats more,
+    /// the derivatives by those.
     TextureAdjoint(TextureId, ExplicitMip, Slopes),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),

@@ -115,7 +115,7 @@ fn texture_is_learnt() {
     let program = fit_texture::program().expect("it compiles");
     let truth = fit_texture::texture(SIDE);
     let gradient = program.gradient(&fit_texture::request()).unwrap();
-    let picture = fit_texture::Picture::take(&program, &truth, 36).unwrap();
+    let view = fit_texture::View::take(&program, &truth, 36).unwrap();
     let steps = |fit: &mut fit_texture::Fit, count: u32, tier: Tier, threads: usize| {
         let setup = BatchSetup {
             tier,
@@ -123,7 +123,7 @@ fn texture_is_learnt() {
             ..BatchSetup::default()
         };
         for _ in 0..count {
-            fit.step(&gradient, &picture, &setup, threads).unwrap();
+            fit.step(&gradient, &view, &setup, threads).unwrap();
         }
     };
     let mut whole = fit_texture::Fit::new(SIDE);

@@ -103,7 +103,8 @@ fn run(
 fn observed_programs_do_what_they_do_otherwise() {
     let (mut notes, mut without_derivatives) = (0, 0);
     for seed in 0..OBSERVED {
-        let generated = Generated::of_seed(seed, Profile::GRADIENT);
+        // Of a program that is observed other shadows are demanded.
+        let generated = Generated::of_seed(seed, Profile::GRADIENT.without_rules());
         let sources = bundle::sources(&generated.source).expect("its parts are there");
         let options = Options {
             output_derivatives: true,

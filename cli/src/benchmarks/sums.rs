@@ -1,6 +1,6 @@
 //! Sums of planes over points, as of the gradients of a batch: gigabytes of planes that are read in
-//! a second, where the planes of a chunk have just been made. Beside it a loop that adds the numbers
-//! of each plane in double precision, in an order that vectors like.
+//! a second, where the planes of a chunk have just been made. Beside it a loop that adds the
+//! numbers of each plane in double precision, in an order that vectors like.
 
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, time_round_robin};

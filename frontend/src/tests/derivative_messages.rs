@@ -197,7 +197,7 @@ const REPORTS: &[(&str, Code, &str, &str)] = &[
 fn wrong_calls_are_reported_with_their_fix() {
     for (statement, code, message, help) in REPORTS {
         let text = format!(
-            "struct S : IDifferentiable {{ float a; int n; [Differentiable] float halve(float x) {{ return a * x; }} }}
+            "struct S : IDifferentiable {{ float a; int n; [Differentiable] float halve(float x) {{ return a * x; }} }};
              float2 overloaded(float2 x) {{ return x; }}
              [Differentiable] float3 overloaded(float3 x) {{ return x; }}
              [Differentiable] float f(float x) {{ return x * x; }}

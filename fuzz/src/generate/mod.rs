@@ -99,6 +99,15 @@ impl Profile {
         derived: None,
     };
 
+    /// The same without what is younger than the record, rules that make shadows among it. So steps
+    /// do not depend on which shadows are demanded.
+    pub const fn without_rules(self) -> Profile {
+        Profile {
+            recorded: true,
+            ..self
+        }
+    }
+
     /// Programs about derivatives of functions.
     pub const fn derived(kind: DerivedKind) -> Profile {
         Profile {

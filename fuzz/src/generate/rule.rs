@@ -154,14 +154,14 @@ impl Generator<'_> {
             parameters: vec![parameter("x", Ty::Float, Mode::In)],
             body: vec![
                 "float t = 1.0;".to_owned(),
-                "for (int i = 0; i < 16; i++) t = 0.5 * (t + (1.5 + x * x) / t);".to_owned(),
+                "for (int i = 0; i < 32; i++) t = 0.5 * (t + (1.5 + x * x) / t);".to_owned(),
                 "return t;".to_owned(),
             ],
             rule: vec![
                 format!("float t = {name}(x.p);"),
                 "return diffPair(t, x.p * x.d / t);".to_owned(),
             ],
-            cost: 20,
+            cost: 36,
         }
     }
 

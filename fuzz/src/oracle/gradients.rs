@@ -34,7 +34,8 @@ const SPREAD: f64 = 32.0;
 const CLOSE_F32: f64 = 1e-5;
 
 /// How far a shadow by a rule may be from that by the body beyond what noise does, as a part of it.
-const RULED: f64 = 1e-9;
+/// A search that has its root has not all of the slope yet.
+const RULED: f64 = 1e-7;
 
 /// Requests of a point that are looked at: a loop may make thousands, which say no more.
 const MAX_REQUESTS: usize = 16;

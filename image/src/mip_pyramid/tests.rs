@@ -162,15 +162,11 @@ fn lookups_lie_between_levels() {
     assert_eq!(pyramid.sample_level([0.25, 0.5], 0.0)[0], 0.5);
 }
 
-/// A pyramid of an odd size whose texels are pseudo-random.
+/// A pyramid of an odd size whose texels are uneven.
 fn odd_pyramid(wrap: Wrap) -> MipPyramid {
     let size = ImageSize::new(7, 5).unwrap();
-    let mut state = 1_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 24) as f32
-    };
-    let texels = (0..size.pixels()).map(|_| [next(), next(), next(), next()]);
+    let number = |texel: usize, channel: usize| ((37 * texel + 11 * channel) % 101) as f32 / 101.0;
+    let texels = (0..size.pixels()).map(|at| [0, 1, 2, 3].map(|channel| number(at, channel)));
     MipPyramid::new(Image::from_pixels(size, 4, texels.collect())).with_wrap(wrap)
 }
 

@@ -73,11 +73,11 @@ impl<F: Number> Field for DualNumber<F> {
     fn lattice<const N: usize, const M: usize>(
         salt: u32,
         seed: DualNumber<F>,
-        cell: [DualNumber<F>; N],
+        corner: [DualNumber<F>; N],
         step: [DualNumber<F>; N],
     ) -> [DualNumber<F>; M] {
         let value = |number: DualNumber<F>| number.value;
-        let numbers: [F; M] = F::lattice(salt, seed.value, cell.map(value), step.map(value));
+        let numbers: [F; M] = F::lattice(salt, seed.value, corner.map(value), step.map(value));
         numbers.map(DualNumber::constant)
     }
 }
