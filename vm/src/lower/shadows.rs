@@ -59,7 +59,7 @@ impl FunctionEmitter<'_, '_, '_> {
             let mut lanes = Lanes::NONE;
             for ((direction, offset), &i) in Direction::BOTH.into_iter().zip(1..).zip(pair) {
                 reads[i] = direction.lanes();
-                lanes = lanes | reads[i];
+                lanes |= reads[i];
                 let to = self.work.registers.take(reads[i]);
                 self.work.moves.add(plain(Register(to)), plain(values[i]));
                 self.work
