@@ -136,9 +136,10 @@ impl GradientRequest {
         self
     }
 
-    /// Adds a texture that it is by. Points pass the adjoint of each of its samples to the host, which
-    /// adds to the gradient of each texel: [`Host::texture_adjoint`](crate::Host::texture_adjoint).
-    /// In forward mode the host answers samples of a texture `d(t)` by the tangents of the texels.
+    /// Adds a texture that it is by. Points pass the adjoint of each of its samples to the host,
+    /// which adds to the gradient of each texel:
+    /// [`Host::texture_adjoint`](crate::Host::texture_adjoint). In forward mode the host answers
+    /// samples of a texture `d(t)` by the tangents of the texels.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, Texel};

@@ -55,8 +55,8 @@ fn has_adjoints(derivative: &EntryDerivative) -> bool {
     derivative.mode == Mode::Backward && !derivative.textures.is_empty()
 }
 
-/// Checks that the host gets the adjoints of one derivative alone, since it cannot say which is whose,
-/// and that points of quads, of which some are helpers, add to no sums.
+/// Checks that the host gets the adjoints of one derivative alone, since it cannot say which is
+/// whose, and that points of quads, of which some are helpers, add to no sums.
 fn check_memory(
     module: &Module,
     derivative: &EntryDerivative,

@@ -3,8 +3,8 @@
 //! The walk over the dominator tree with a scoped hash table is that of Briggs, Cooper and Simpson
 //! (1997), *Value numbering*. Assumes a function that the verifier accepts. Guarantees: no pure
 //! instruction comes after an equal one that dominates it, nor a sample: a texture answers a
-//! request as it did before. An op whose slopes are computed before has its value from there. Nothing is moved; other instructions that can fault or have effects
-//! stay.
+//! request as it did before. An op whose slopes are computed before has its value from there.
+//! Nothing is moved; other instructions that can fault or have effects stay.
 //!
 //! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
 //! neighbouring lattice points: if x·c exists, the product (x + k)·c is its sum with a constant. If

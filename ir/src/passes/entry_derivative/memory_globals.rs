@@ -1,5 +1,5 @@
-//! The host's memory as globals: derivatives lead from these as they do from the memory, but numbers
-//! are other ones. So what a derivative lacks is found as for globals.
+//! The host's memory as globals: derivatives lead from these as they do from the memory, but
+//! numbers are other ones. So what a derivative lacks is found as for globals.
 
 use super::EntryDerivative;
 use crate::module::*;
@@ -10,7 +10,8 @@ use adumbra_ops::Op;
 const CHANNELS: u32 = 4;
 
 /// Adds a global for each buffer and then each texture that is differentiated by. A buffer's takes
-/// its place; a texture's is added to what is sampled, whose coordinates may have a derivative, too.
+/// its place; a texture's is added to what is sampled, whose coordinates may have a derivative,
+/// too.
 pub(super) fn with_globals_for_memory(
     module: &mut Module,
     derivative: &EntryDerivative,

@@ -5,8 +5,8 @@ use crate::module::*;
 use crate::types::Direction;
 
 impl Transpose<'_> {
-    /// Passes the adjoint of a sample to the host, unless nothing was added to it. A sample is linear
-    /// in the texels: its numbers and their slopes alike.
+    /// Passes the adjoint of a sample to the host, unless nothing was added to it. A sample is
+    /// linear in the texels: its numbers and their slopes alike.
     pub(super) fn sample(
         &mut self,
         inst: &Inst,
