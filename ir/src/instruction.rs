@@ -160,12 +160,17 @@ pub enum ExplicitMip {
 }
 
 impl ExplicitMip {
+    /// That of the sample.
+    pub const fn selection(self) -> MipSelection {
+        match self {
+            ExplicitMip::Gradients => MipSelection::Gradients,
+            ExplicitMip::Level => MipSelection::Level,
+        }
+    }
+
     /// The number of operands of a sample, u and v included.
     pub const fn operand_count(self) -> usize {
-        match self {
-            ExplicitMip::Gradients => MipSelection::Gradients.operand_count(),
-            ExplicitMip::Level => MipSelection::Level.operand_count(),
-        }
+        self.selection().operand_count()
     }
 }
 

@@ -330,6 +330,25 @@ impl Results {
         count: 0,
     };
 
+    /// New values of these types, without lanes and names.
+    pub(crate) fn of_new(
+        values: &mut Vec<Value>,
+        types: impl IntoIterator<Item = Scalar>,
+        span: Span,
+    ) -> Results {
+        let first = ValueId(values.len() as u32);
+        values.extend(types.into_iter().map(|ty| Value {
+            ty,
+            lanes: Lanes::NONE,
+            span,
+            name: None,
+        }));
+        Results {
+            first,
+            count: values.len() as u32 - first.0,
+        }
+    }
+
     /// Each result in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone {
         (self.first.0..self.first.0 + self.count).map(ValueId)

@@ -181,21 +181,14 @@ struct Rewriter<'f> {
 
 impl Rewriter<'_> {
     fn push(&mut self, kind: InstKind, args: Args, types: &[Scalar], span: Span) -> ValueId {
-        let first = ValueId(self.values.len() as u32);
-        self.values.extend(types.iter().map(|&ty| Value {
-            ty,
-            lanes: Lanes::NONE,
-            span,
-            name: None,
-        }));
-        let count = types.len() as u32;
+        let results = Results::of_new(self.values, types.iter().copied(), span);
         self.out.push(Inst {
             kind,
             args,
-            results: Results { first, count },
+            results,
             span,
         });
-        first
+        results.first
     }
 
     /// A call, then the rule for each direction, then the results with their shadows.

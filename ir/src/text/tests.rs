@@ -40,7 +40,7 @@ fn every_kind_of_instruction_reads_and_prints() {
         .collect();
     assert_eq!(
         kinds.len(),
-        34,
+        35,
         "extend every_kind.adir when a kind is added"
     );
     assert_eq!(print(&module, SpanComments::Shown), EVERY_KIND);

@@ -8,7 +8,7 @@ use adumbra_ir::host::{
     ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, Texel, TexelSlopes,
     canonical_float, read_shadow,
 };
-use adumbra_ir::module::{ClosureId, ExplicitMip, MessageId, Slopes, TextureId};
+use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -27,6 +27,36 @@ unsafe fn float(refs: *const OperandRef, operand: usize, point: usize) -> f32 {
 unsafe fn word(refs: *const OperandRef, operand: usize, point: usize) -> u32 {
     // SAFETY: guaranteed by the caller.
     unsafe { *(*refs.add(operand)).point(point) }
+}
+
+/// The request of one point, by the operands of a sample or of its adjoint.
+///
+/// # Safety
+/// The instruction has those that [`SampleDetail::operand_count`] says, the chunk that point.
+unsafe fn request(
+    texture: TextureId,
+    detail: SampleDetail,
+    slopes: Slopes,
+    refs: *const OperandRef,
+    point: usize,
+) -> SampleRequest {
+    // SAFETY: guaranteed by the caller.
+    let number = |operand| unsafe { float(refs, operand, point) };
+    let partial = |operand| match detail {
+        SampleDetail::Shadows => canonical_float(read_shadow(number(operand))),
+        _ => canonical_float(number(operand)),
+    };
+    SampleRequest {
+        texture,
+        u: canonical_float(number(0)),
+        v: canonical_float(number(1)),
+        dudx: partial(2),
+        dudy: partial(3),
+        dvdx: partial(4),
+        dvdy: partial(5),
+        level: (detail == SampleDetail::Level).then(|| canonical_float(number(6))),
+        slopes: slopes == Slopes::Given,
+    }
 }
 
 impl Chunk {
@@ -50,32 +80,14 @@ impl Chunk {
         points.clear();
         requests.clear();
         for point in self.active.iter() {
-            // SAFETY: guaranteed by the caller.
-            let number = |operand| unsafe { float(refs, operand, point) };
-            let partial = |operand| match detail {
-                SampleDetail::Shadows => canonical_float(read_shadow(number(operand))),
-                _ => canonical_float(number(operand)),
-            };
             points.push(context.first + point);
-            requests.push(SampleRequest {
-                texture,
-                u: canonical_float(number(0)),
-                v: canonical_float(number(1)),
-                dudx: partial(2),
-                dudy: partial(3),
-                dvdx: partial(4),
-                dvdy: partial(5),
-                level: (detail == SampleDetail::Level).then(|| canonical_float(number(6))),
-                slopes: slopes == Slopes::Given,
-            });
+            // SAFETY: guaranteed by the caller.
+            requests.push(unsafe { request(texture, detail, slopes, refs, point) });
         }
         answers.clear();
         answers.resize(requests.len(), Sampled::Pending);
         self.request_samples(context);
-        let first = match detail {
-            SampleDetail::Level => 7,
-            _ => 6,
-        };
+        let first = detail.operand_count();
         let mut waits = false;
         for (point, answer) in self.active.iter().zip(&self.requests.answers) {
             match answer {
@@ -104,7 +116,7 @@ impl Chunk {
     pub(super) unsafe fn texture_adjoint(
         &mut self,
         texture: TextureId,
-        mip: ExplicitMip,
+        detail: SampleDetail,
         slopes: Slopes,
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
@@ -114,25 +126,13 @@ impl Chunk {
         filled.requests.clear();
         filled.adjoints.clear();
         for point in self.active.iter().filter(|&point| !self.is_helper(point)) {
+            filled.points.push(context.first + point);
+            // SAFETY: guaranteed by the caller.
+            let request = unsafe { request(texture, detail, slopes, refs, point) };
+            filled.requests.push(request);
             // SAFETY: guaranteed by the caller.
             let number = |operand| canonical_float(unsafe { float(refs, operand, point) });
-            let ([dudx, dvdx, dudy, dvdy], level) = match mip {
-                ExplicitMip::Gradients => ([2, 3, 4, 5].map(number), None),
-                ExplicitMip::Level => ([0.0; 4], Some(number(2))),
-            };
-            filled.points.push(context.first + point);
-            filled.requests.push(SampleRequest {
-                texture,
-                u: number(0),
-                v: number(1),
-                dudx,
-                dudy,
-                dvdx,
-                dvdy,
-                level,
-                slopes: slopes == Slopes::Given,
-            });
-            let first = mip.operand_count();
+            let first = detail.operand_count();
             let numbers = (first..first + slopes.result_count()).map(number);
             filled.adjoints.push(Texel::of_numbers(numbers));
         }

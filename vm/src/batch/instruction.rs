@@ -4,7 +4,7 @@
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::{ExplicitMip, IndexCheck, Slopes};
+use adumbra_ir::module::{IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
@@ -164,11 +164,10 @@ pub(super) enum BatchOp {
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
         elsewhere: (u32, u32),
     },
-    /// The adjoint of a sample. Operands: u, v, then dudx, dvdx, dudy, dvdy or the level, then its
-    /// numbers.
+    /// The adjoint of a sample. Operands: those of the sample's footprint, then the numbers.
     TextureAdjoint {
         texture: u32,
-        mip: ExplicitMip,
+        detail: SampleDetail,
         slopes: Slopes,
     },
     /// The difference to a neighbour. Operands: the plane for it, the value. Registers that are not
@@ -217,6 +216,16 @@ pub(super) enum SampleDetail {
     Gradients,
     /// By the level itself.
     Level,
+}
+
+impl SampleDetail {
+    /// The number of operands of the footprint, u and v included.
+    pub(super) const fn operand_count(self) -> usize {
+        match self {
+            SampleDetail::Shadows | SampleDetail::Gradients => 6,
+            SampleDetail::Level => 7,
+        }
+    }
 }
 
 /// The location of an operand, before memory is allocated.

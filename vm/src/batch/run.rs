@@ -298,12 +298,13 @@ impl Chunk {
                 }
                 BatchOp::TextureAdjoint {
                     texture,
-                    mip,
+                    detail,
                     slopes,
                 } => {
                     let texture = TextureId(texture);
-                    // SAFETY: an operand for each of the bytecode's (`Loader::all`).
-                    unsafe { self.texture_adjoint(texture, mip, slopes, refs, context) };
+                    // SAFETY: the operands of the footprint (`Loader::explicit_footprint`), then
+                    // one for each number of the adjoint.
+                    unsafe { self.texture_adjoint(texture, detail, slopes, refs, context) };
                 }
                 BatchOp::Difference {
                     direction,

@@ -70,18 +70,8 @@ pub(super) unsafe fn sample_gradients(
     // SAFETY: validation checked the lists; the caller of `execute` has lent the host
     // (`PointMachine::lend`).
     unsafe {
-        let [u, v, dudx, dvdx, dudy, dvdy] = floats(ip, file, state);
-        let request = SampleRequest {
-            texture: TextureId((*ip).words[0]),
-            u,
-            v,
-            dudx,
-            dudy,
-            dvdx,
-            dvdy,
-            level: None,
-            slopes: wants_slopes(ip, state),
-        };
+        let slopes = wants_slopes(ip, state);
+        let request = explicit_request(ip, file, state, ExplicitMip::Gradients, slopes);
         ask(ip, file, state, request)
     }
 }
@@ -101,18 +91,8 @@ pub(super) unsafe fn sample_level(
     // SAFETY: validation checked the lists; the caller of `execute` has lent the host
     // (`PointMachine::lend`).
     unsafe {
-        let [u, v, level] = floats(ip, file, state);
-        let request = SampleRequest {
-            texture: TextureId((*ip).words[0]),
-            u,
-            v,
-            dudx: 0.0,
-            dudy: 0.0,
-            dvdx: 0.0,
-            dvdy: 0.0,
-            level: Some(level),
-            slopes: wants_slopes(ip, state),
-        };
+        let slopes = wants_slopes(ip, state);
+        let request = explicit_request(ip, file, state, ExplicitMip::Level, slopes);
         ask(ip, file, state, request)
     }
 }
@@ -131,6 +111,44 @@ unsafe fn floats<const N: usize>(
     unsafe {
         let list = (*ip).words[1] as usize;
         std::array::from_fn(|i| canonical_float(f32::from_bits(read(file, state.lists[list + i]))))
+    }
+}
+
+/// The request of a sample, or of its adjoint, whose first word is the texture and whose second the
+/// list of u, v, and the partials or the level.
+///
+/// # Safety
+/// As for [`floats`], of as many registers as the operands of the sample.
+unsafe fn explicit_request(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &PointState,
+    mip: ExplicitMip,
+    slopes: bool,
+) -> SampleRequest {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let (u, v, [dudx, dvdx, dudy, dvdy], level) = match mip {
+            ExplicitMip::Gradients => {
+                let [u, v, partials @ ..] = floats::<6>(ip, file, state);
+                (u, v, partials, None)
+            }
+            ExplicitMip::Level => {
+                let [u, v, level] = floats(ip, file, state);
+                (u, v, [0.0; 4], Some(level))
+            }
+        };
+        SampleRequest {
+            texture: TextureId((*ip).words[0]),
+            u,
+            v,
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level,
+            slopes,
+        }
     }
 }
 
@@ -207,27 +225,7 @@ pub(super) unsafe fn texture_adjoint(
     // SAFETY: validation checked the list, which has as many registers as the opcode has operands;
     // the caller of `execute` has lent the host (`PointMachine::lend`).
     unsafe {
-        let (u, v, [dudx, dvdx, dudy, dvdy], level) = match mip {
-            ExplicitMip::Gradients => {
-                let [u, v, partials @ ..] = floats::<6>(ip, file, state);
-                (u, v, partials, None)
-            }
-            ExplicitMip::Level => {
-                let [u, v, level] = floats(ip, file, state);
-                (u, v, [0.0; 4], Some(level))
-            }
-        };
-        let request = SampleRequest {
-            texture: TextureId((*ip).words[0]),
-            u,
-            v,
-            dudx,
-            dudy,
-            dvdx,
-            dvdy,
-            level,
-            slopes: slopes == Slopes::Given,
-        };
+        let request = explicit_request(ip, file, state, mip, slopes == Slopes::Given);
         let first = (*ip).words[1] as usize + mip.operand_count();
         let numbers = state.lists[first..][..slopes.result_count()].iter();
         let numbers =

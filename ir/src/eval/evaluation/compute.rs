@@ -301,28 +301,7 @@ impl<F: Number> Evaluation<'_, F> {
         slopes: Slopes,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
-        let args: Values<F> = args.iter().map(|&value| canonical_value(value)).collect();
-        let (u, v) = (args[0], args[1]);
-        let zero = F::default();
-        let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
-            MipSelection::Shadows => (u.shadows, v.shadows, None),
-            MipSelection::Gradients => {
-                let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| args[i].float);
-                ([dudx, dudy], [dvdx, dvdy], None)
-            }
-            MipSelection::Level => ([zero; 2], [zero; 2], Some(args[2].float)),
-        };
-        let request = SampleRequest {
-            texture,
-            u: u.float,
-            v: v.float,
-            dudx,
-            dudy,
-            dvdx,
-            dvdy,
-            level,
-            slopes: slopes == Slopes::Given,
-        };
+        let request = sample_request(texture, detail, slopes, args);
         match self.host.sample(&request).texel() {
             Some(texel) => Ok(self.answered(inst, texel)),
             None => Err(Halt::Pending(QuadPause::Texel(request))),
@@ -336,23 +315,8 @@ impl<F: Number> Evaluation<'_, F> {
         slopes: Slopes,
         args: &[EvalValue<F>],
     ) {
+        let request = sample_request(texture, mip.selection(), slopes, args);
         let number = |i: usize| canonical_value(args[i]).float;
-        let zero = F::default();
-        let ([dudx, dvdx, dudy, dvdy], level) = match mip {
-            ExplicitMip::Gradients => ([2, 3, 4, 5].map(number), None),
-            ExplicitMip::Level => ([zero; 4], Some(number(2))),
-        };
-        let request = SampleRequest {
-            texture,
-            u: number(0),
-            v: number(1),
-            dudx,
-            dudy,
-            dvdx,
-            dvdy,
-            level,
-            slopes: slopes == Slopes::Given,
-        };
         let numbers = (mip.operand_count()..args.len()).map(|i| number(i).to_f32());
         self.host
             .texture_adjoint(&request, &Texel::of_numbers(numbers));
@@ -387,5 +351,36 @@ impl<F: Number> Evaluation<'_, F> {
             return self.stop(FaultKind::ClosureSize, span);
         }
         Ok(EvalValue::word(closure.word()))
+    }
+}
+
+/// The request of a sample with these operands, u and v first; canonical.
+fn sample_request<F: Number>(
+    texture: TextureId,
+    detail: MipSelection,
+    slopes: Slopes,
+    args: &[EvalValue<F>],
+) -> SampleRequest<F> {
+    let at = |i: usize| canonical_value(args[i]);
+    let (u, v) = (at(0), at(1));
+    let zero = F::default();
+    let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
+        MipSelection::Shadows => (u.shadows, v.shadows, None),
+        MipSelection::Gradients => {
+            let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| at(i).float);
+            ([dudx, dudy], [dvdx, dvdy], None)
+        }
+        MipSelection::Level => ([zero; 2], [zero; 2], Some(at(2).float)),
+    };
+    SampleRequest {
+        texture,
+        u: u.float,
+        v: v.float,
+        dudx,
+        dudy,
+        dvdx,
+        dvdy,
+        level,
+        slopes: slopes == Slopes::Given,
     }
 }

@@ -7,7 +7,7 @@
 use crate::builder::FunctionBuilder;
 use crate::module::{Args, Inst, InstKind, Results, Value, ValueId};
 use crate::span::Span;
-use crate::types::{Lanes, Scalar};
+use crate::types::Scalar;
 use adumbra_ops::definition::{OpDef, OperandKind, Partial};
 use adumbra_ops::field::{Field, Mask};
 use adumbra_ops::lattice::{LatticeWord, lattice_numbers};
@@ -130,20 +130,10 @@ impl TraceTarget {
     /// An instruction with new results of these types.
     fn inst(&mut self, kind: InstKind, args: &[ValueId], types: &[Scalar]) -> Inst {
         let span = self.span;
-        let first = ValueId(self.values.len() as u32);
-        self.values.extend(types.iter().map(|&ty| Value {
-            ty,
-            lanes: Lanes::NONE,
-            span,
-            name: None,
-        }));
         Inst {
             kind,
             args: Args::from_slice(args),
-            results: Results {
-                first,
-                count: types.len() as u32,
-            },
+            results: Results::of_new(&mut self.values, types.iter().copied(), span),
             span,
         }
     }

@@ -11,7 +11,7 @@ use super::field::{Coefficient, Trace};
 use super::{Differentiator, Loss, count};
 use crate::module::*;
 use crate::span::Span;
-use crate::types::{Lanes, Scalar};
+use crate::types::Scalar;
 use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -287,23 +287,14 @@ impl Linear {
     fn elements(&mut self, array: ArrayId, span: Span, out: &mut Vec<Inst>) -> Vec<ValueId> {
         let Array { element, len, .. } = self.function.arrays[array.index()];
         let mut add = |kind: InstKind, args: Args, ty: Scalar| {
-            let id = ValueId(self.function.values.len() as u32);
-            self.function.values.push(Value {
-                ty,
-                lanes: Lanes::NONE,
-                span,
-                name: None,
-            });
+            let results = Results::of_new(&mut self.function.values, [ty], span);
             out.push(Inst {
                 kind,
                 args,
-                results: Results {
-                    first: id,
-                    count: 1,
-                },
+                results,
                 span,
             });
-            id
+            results.first
         };
         (0..len)
             .map(|i| {

@@ -9,7 +9,7 @@
 use super::field::{Trace, TraceFloat};
 use crate::module::*;
 use crate::passes::replacement::replace_all;
-use crate::types::{Lanes, Scalar};
+use crate::types::Scalar;
 use adumbra_ops::definition::{BitOpDef, OpDef, Partial, tangent};
 use adumbra_ops::field::Field;
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
@@ -91,15 +91,8 @@ pub(in crate::passes) fn expand(
                     })
                 })
             } else {
-                let first = ValueId(function.values.len() as u32);
                 let floats = std::iter::repeat_n(Scalar::F32, results.count as usize);
-                function.values.extend(floats.map(|ty| Value {
-                    ty,
-                    lanes: Lanes::NONE,
-                    span,
-                    name: None,
-                }));
-                let results = Results { first, ..results };
+                let results = Results::of_new(&mut function.values, floats, span);
                 out.push(Inst {
                     kind: InstKind::WithSlopes(op),
                     args,

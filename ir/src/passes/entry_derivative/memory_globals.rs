@@ -3,7 +3,7 @@
 
 use super::EntryDerivative;
 use crate::module::*;
-use crate::types::{Lanes, Scalar, Type};
+use crate::types::{Scalar, Type};
 use adumbra_ops::Op;
 
 /// Numbers of a texel.
@@ -64,16 +64,8 @@ pub(super) fn with_globals_for_memory(
 fn add_texels(function: &mut Function, texels: GlobalId, mut sample: Inst, out: &mut Vec<Inst>) {
     let span = sample.span;
     let mut values = |count: u32| {
-        let first = ValueId(function.values.len() as u32);
-        let value = Value {
-            ty: Scalar::F32,
-            lanes: Lanes::NONE,
-            span,
-            name: None,
-        };
-        let values = &mut function.values;
-        values.resize(values.len() + count as usize, value);
-        Results { first, count }
+        let floats = std::iter::repeat_n(Scalar::F32, count as usize);
+        Results::of_new(&mut function.values, floats, span)
     };
     let results = sample.results;
     let sampled = values(results.count);

@@ -23,7 +23,7 @@ use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::host::move_steps;
-use adumbra_ir::module::Slopes;
+use adumbra_ir::module::{ExplicitMip, Slopes};
 use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
 use adumbra_simd::{
@@ -459,24 +459,22 @@ impl Loader<'_> {
                 self.sample(code, SampleDetail::Shadows, slopes, operands);
             }
             Opcode::SampleGradients(slopes) => {
-                let [u, v, dudx, dvdx, dudy, dvdy] = self.list(b);
-                let operands = vec![u, v, dudx, dudy, dvdx, dvdy];
-                self.sample(code, SampleDetail::Gradients, slopes, operands);
+                let (detail, operands) = self.explicit_footprint(ExplicitMip::Gradients, b);
+                self.sample(code, detail, slopes, operands);
             }
             Opcode::SampleLevel(slopes) => {
-                let [u, v, level] = self.list(b);
-                let zero = OperandLocation::Zero;
-                let operands = vec![u, v, zero, zero, zero, zero, level];
-                self.sample(code, SampleDetail::Level, slopes, operands);
+                let (detail, operands) = self.explicit_footprint(ExplicitMip::Level, b);
+                self.sample(code, detail, slopes, operands);
             }
             Opcode::TextureAdjoint(mip, slopes) => {
-                let operands = self.all(lists.list(code, 1));
+                let (detail, footprint) = self.explicit_footprint(mip, b);
+                let numbers = self.all(&lists.list(code, 1)[mip.operand_count()..]);
                 let batch_op = BatchOp::TextureAdjoint {
                     texture: a,
-                    mip,
+                    detail,
                     slopes,
                 };
-                self.emit(batch_op, operands);
+                self.emit(batch_op, footprint.into_iter().chain(numbers));
             }
             Opcode::Message => {
                 let operands = self.all(lists.list(code, 1));
@@ -550,6 +548,26 @@ impl Loader<'_> {
     fn list<const N: usize>(&mut self, start: u32) -> [OperandLocation; N] {
         let program = self.program;
         std::array::from_fn(|i| self.location(program.lists[start as usize + i]))
+    }
+
+    /// The operands of a sample's footprint, whose list begins there.
+    fn explicit_footprint(
+        &mut self,
+        mip: ExplicitMip,
+        start: u32,
+    ) -> (SampleDetail, Vec<OperandLocation>) {
+        match mip {
+            ExplicitMip::Gradients => {
+                let [u, v, dudx, dvdx, dudy, dvdy] = self.list(start);
+                (SampleDetail::Gradients, vec![u, v, dudx, dudy, dvdx, dvdy])
+            }
+            ExplicitMip::Level => {
+                let [u, v, level] = self.list(start);
+                let zero = OperandLocation::Zero;
+                let operands = vec![u, v, zero, zero, zero, zero, level];
+                (SampleDetail::Level, operands)
+            }
+        }
     }
 
     fn all(&mut self, registers: &[u32]) -> Vec<OperandLocation> {
