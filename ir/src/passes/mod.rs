@@ -22,6 +22,7 @@
 
 mod dataflow;
 mod dce;
+mod decisions;
 mod demand;
 mod differentiate;
 mod entry_derivative;
@@ -50,6 +51,10 @@ mod unroll;
 mod tests;
 
 pub use dataflow::MAX_FIXPOINT_ROUNDS;
+pub use decisions::{
+    DecisionKind, DecisionSite, MAX_FORCED_DECISIONS, Tracing, names as decision_names,
+    trace_decisions,
+};
 pub use differentiate::{
     KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,
     MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS, no_forward_rule,

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod buffers;
+mod decisions;
 mod derivatives;
 mod fold;
 mod guards;
