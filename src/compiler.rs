@@ -4,7 +4,7 @@ use crate::arena_pool::ArenaPool;
 use crate::closure::registry::ClosureRegistry;
 use crate::diagnostics::Diagnostics;
 use crate::globals::GlobalsLayout;
-use crate::gradient::{GradientRequest, layout_with_seeds};
+use crate::gradient::{GradientRequest, Transformation, layout_with_seeds};
 use crate::program::{Compilation, Program};
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
@@ -65,8 +65,8 @@ pub struct Compiler {
     all_marked: bool,
     /// Whether results of textures have derivatives.
     texture_slopes: bool,
-    /// The derivatives of shaders that their programs compute, each of what is before it.
-    requests: Vec<GradientRequest>,
+    /// What shaders become before they are programs, each of what is before it.
+    transformations: Vec<Transformation>,
 }
 
 /// Options of a compilation.
@@ -121,7 +121,7 @@ impl Compiler {
             observes: false,
             all_marked: false,
             texture_slopes: false,
-            requests: Vec::new(),
+            transformations: Vec::new(),
         }
     }
 
@@ -137,8 +137,13 @@ impl Compiler {
     /// assert_eq!(module.outputs[1].name, "d(a)");
     /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
-    pub fn with_gradient(mut self, request: &GradientRequest) -> Compiler {
-        self.requests.push(request.clone());
+    pub fn with_gradient(self, request: &GradientRequest) -> Compiler {
+        self.with_transformation(Transformation::Gradient(request.clone()))
+    }
+
+    /// The same compiler whose shaders are transformed once more.
+    pub(crate) fn with_transformation(mut self, transformation: Transformation) -> Compiler {
+        self.transformations.push(transformation);
         self
     }
 
@@ -483,7 +488,7 @@ impl Compiler {
         };
         LowerOptions {
             slopes,
-            is_differentiated: !self.requests.is_empty(),
+            is_differentiated: !self.transformations.is_empty(),
         }
     }
 
@@ -548,7 +553,7 @@ impl Compiler {
             }
         };
         let lower = clock.lap();
-        let layout = match self.requests.is_empty() {
+        let layout = match self.transformations.is_empty() {
             true => self.layout.clone(),
             false => layout_with_seeds(&self.layout, &module),
         };

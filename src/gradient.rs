@@ -3,18 +3,21 @@
 // `request` says what is asked for, `shader` finds it in a module, `parts` says what a gradient is
 // of and by, `losses` reports what it lacks.
 
+mod edge;
 mod losses;
 mod parts;
 mod request;
 mod shader;
+mod transformation;
 
 pub use crate::buffer::BufferGradients;
 pub use adumbra_ir::exact_sum::ExactSum;
+pub use edge::{Axis, EdgeBatch, EdgeGradient, EdgeReport, MAX_AXES, MAX_DECISIONS, MAX_ROOTS};
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
-pub(crate) use shader::{ShaderDerivative, derive, layout_with_seeds};
+pub(crate) use shader::layout_with_seeds;
+pub(crate) use transformation::{Transformation, Transformed, transform};
 
-use crate::compiler::Origin;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
@@ -37,6 +40,16 @@ pub struct Gradient {
 }
 
 impl Gradient {
+    fn of(program: Arc<Program>, derivative: shader::ShaderDerivative) -> Gradient {
+        Gradient {
+            program,
+            mode: derivative.mode,
+            outputs: derivative.outputs,
+            parameters: derivative.parameters,
+            ends: derivative.ends,
+        }
+    }
+
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
@@ -114,13 +127,9 @@ impl Program {
                 self.sources().unwrap_or(&none),
             ));
         };
-        let (program, derivative) = Origin::differentiated(origin, self.sources(), request)?;
-        Ok(Gradient {
-            program,
-            mode: derivative.mode,
-            outputs: derivative.outputs,
-            parameters: derivative.parameters,
-            ends: derivative.ends,
-        })
+        let gradient = [Transformation::Gradient(request.clone())];
+        let (program, told) = origin.transformed(self.sources(), &gradient)?;
+        let derivative = told.derivative.expect("one is asked for");
+        Ok(Gradient::of(program, derivative))
     }
 }

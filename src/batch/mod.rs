@@ -430,7 +430,7 @@ impl BatchEvaluator {
     }
 
     /// Copies a part of a scalar, counted over all outputs, to every `stride`th word of a plane.
-    fn copy_scalar(&self, scalar: usize, part: Part, to: &mut [u32], stride: usize) {
+    pub(crate) fn copy_scalar(&self, scalar: usize, part: Part, to: &mut [u32], stride: usize) {
         self.machine.copy_output(scalar, part as usize, to, stride);
     }
 

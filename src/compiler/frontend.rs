@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use crate::closure::registry::ClosureRegistry;
-use crate::gradient::{self, ShaderDerivative};
+use crate::gradient::{self, Transformed};
 use crate::session;
 use crate::sources::SourceSlice;
 use crate::stats::{PhaseClock, Phases};
@@ -37,7 +37,7 @@ pub(crate) struct FrontendOutput {
     /// What reverse mode keeps.
     pub(crate) kept: Vec<KeptRecord>,
     /// What the shader is differentiated of and by, if its derivative is asked for.
-    pub(crate) derivative: Option<ShaderDerivative>,
+    pub(crate) transformed: Transformed,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
 }
@@ -113,7 +113,7 @@ impl Compiler {
             Ok((module, observations)) => Ok(FrontendOutput {
                 module,
                 kept: Vec::new(),
-                derivative: None,
+                transformed: Transformed::default(),
                 observations,
                 outputs,
                 given,
@@ -138,11 +138,15 @@ impl Compiler {
         watch: &mut PassObserver,
     ) -> Result<(), Vec<Diagnostic>> {
         let mut clock = PhaseClock::start();
-        let made = gradient::derive(&mut front.module, &self.requests, self.options.derivatives)
-            .and_then(|derivative| {
-                front.derivative = derivative;
-                Ok(differentiate(&mut front.module, watch)?)
-            });
+        let made = gradient::transform(
+            &mut front.module,
+            &self.transformations,
+            self.options.derivatives,
+        )
+        .and_then(|transformed| {
+            front.transformed = transformed;
+            Ok(differentiate(&mut front.module, watch)?)
+        });
         match made {
             Ok(kept) => front.kept = kept,
             Err(diagnostic) => {

@@ -2,7 +2,7 @@
 
 use super::{Compiler, MainSource, OutputShadows};
 use crate::diagnostics::Diagnostics;
-use crate::gradient::{GradientRequest, ShaderDerivative};
+use crate::gradient::{Transformation, Transformed};
 use crate::group::Group;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -19,16 +19,19 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The program with a derivative beside its outputs.
+    /// The program of the same shader, transformed by these, with what they have to tell.
     ///
     /// # Errors
-    /// If it has no such derivative.
-    pub(crate) fn differentiated(
+    /// If it cannot be.
+    pub(crate) fn transformed(
         &self,
         sources: Option<&Sources>,
-        request: &GradientRequest,
-    ) -> Result<(Arc<Program>, ShaderDerivative), Diagnostics> {
-        let with = |compiler: &Compiler| compiler.clone().with_gradient(request);
+        transformations: &[Transformation],
+    ) -> Result<(Arc<Program>, Transformed), Diagnostics> {
+        let with = |compiler: &Compiler| {
+            let transformations = transformations.iter().cloned();
+            transformations.fold(compiler.clone(), Compiler::with_transformation)
+        };
         let origin = match self {
             Origin::Sources(compiler, main) => Origin::Sources(with(compiler), *main),
             Origin::Group(compiler, group) => Origin::Group(with(compiler), group.clone()),
@@ -45,9 +48,9 @@ impl Origin {
                 (front, sources, OutputShadows::FromOptions)
             }
         };
-        let derivative = front.derivative.take().expect("one is asked for");
+        let transformed = std::mem::take(&mut front.transformed);
         let program = compiler.finish(front, &sources, shadows, origin.clone())?;
-        Ok((program, derivative))
+        Ok((program, transformed))
     }
 }
 
@@ -71,8 +74,8 @@ impl HeapSize for Compiler {
             observes: _,
             all_marked: _,
             texture_slopes: _,
-            requests,
+            transformations,
         } = self;
-        layout.heap_bytes() + options.shader.heap_bytes() + requests.heap_bytes()
+        layout.heap_bytes() + options.shader.heap_bytes() + transformations.heap_bytes()
     }
 }

@@ -11,7 +11,8 @@ use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{
-    EntryDerivative, differentiate_entry, entry_losses, tangent_globals, tangent_name, tangent_type,
+    EntryDerivative, decision_names, differentiate_entry, entry_losses, tangent_globals,
+    tangent_name, tangent_type,
 };
 use adumbra_ir::{Code, Span, Type};
 use std::collections::HashSet;
@@ -25,29 +26,25 @@ pub(crate) struct ShaderDerivative {
     pub(crate) ends: Vec<Diagnostic>,
 }
 
-/// Makes a lowered module one of these derivatives, each of what is before it. Returns what the
-/// last of them is of and by.
+/// Makes a lowered module the derivative that is asked for, of a module that is one already
+/// `nested` times; `passes_adjoints` says whether one of those gives the host adjoints. Returns what
+/// it is of and by, and whether it gives the host adjoints.
 ///
 /// # Errors
 /// If a request names what is not there, or asks for what has no derivative.
-pub(crate) fn derive(
+pub(super) fn derive(
     module: &mut Module,
-    requests: &[GradientRequest],
+    request: &GradientRequest,
     derivatives: Derivatives,
-) -> Result<Option<ShaderDerivative>, Box<Diagnostic>> {
-    let mut last = None;
-    let mut passes_adjoints = false;
-    for (nested, request) in requests.iter().enumerate() {
-        let derivative = resolve(module, request, nested)?;
-        check_names(module, &derivative)?;
-        check_memory(module, &derivative, derivatives, passes_adjoints)?;
-        passes_adjoints |= has_adjoints(&derivative);
-        if nested + 1 == requests.len() {
-            last = Some(describe(module, &derivative));
-        }
-        differentiate_entry(module, &derivative);
-    }
-    Ok(last)
+    nested: usize,
+    passes_adjoints: bool,
+) -> Result<(ShaderDerivative, bool), Box<Diagnostic>> {
+    let derivative = resolve(module, request, nested)?;
+    check_names(module, &derivative)?;
+    check_memory(module, &derivative, derivatives, passes_adjoints)?;
+    let described = describe(module, &derivative);
+    differentiate_entry(module, &derivative);
+    Ok((described, passes_adjoints || has_adjoints(&derivative)))
 }
 
 /// Whether the host gets adjoints of a derivative.
@@ -150,7 +147,7 @@ pub(crate) fn layout_with_seeds(layout: &GlobalsLayout, module: &Module) -> Glob
     layout
 }
 
-fn refused(shader: Span, message: impl Into<String>) -> Diagnostic {
+pub(super) fn refused(shader: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::NoSuchGradient, shader, message).here("of this shader")
 }
 
@@ -333,12 +330,13 @@ fn named(
 }
 
 /// By global, whether a function reads it.
-fn read_globals(module: &Module) -> Vec<bool> {
+pub(super) fn read_globals(module: &Module) -> Vec<bool> {
     let mut read = vec![false; module.globals.len()];
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     for inst in regions.flat_map(|region| &region.insts) {
         if let InstKind::Global(global, _) = inst.kind {
-            read[global.index()] = true;
+            // What a trace is told is no parameter of the shader.
+            read[global.index()] = !decision_names::is_one(&module.globals[global.index()].name);
         }
     }
     read

@@ -189,7 +189,7 @@ impl Compiler {
             given: Vec::new(),
             observations: Vec::new(),
             kept: Vec::new(),
-            derivative: None,
+            transformed: crate::gradient::Transformed::default(),
             warnings: found,
             phases,
         };

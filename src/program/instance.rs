@@ -44,6 +44,19 @@ impl Instance {
         }
     }
 
+    /// An instance of another program of the same shader: inputs and buffers are those of this one.
+    pub(crate) fn for_program(&self, program: &Arc<Program>) -> Instance {
+        let mut instance = Instance::new(program);
+        instance.inputs.clone_from(&self.inputs);
+        for buffer in self.program.buffers() {
+            if let Ok(numbers) = self.buffer(&buffer.name) {
+                // A buffer that the other one does not read is not there.
+                let _ = instance.set_buffer(&buffer.name, numbers.clone());
+            }
+        }
+        instance
+    }
+
     /// Its program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program

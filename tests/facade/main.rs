@@ -13,6 +13,7 @@ mod counts;
 mod crates;
 mod derived;
 mod dropped;
+mod edges;
 mod fits;
 mod floats;
 mod gradient_facts;

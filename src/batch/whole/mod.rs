@@ -85,6 +85,18 @@ impl<'p> OutputPlane<'p> {
             stride,
         }
     }
+
+    /// The output, the part of it, and the scalar, that the plane is for.
+    pub(crate) fn place(&self) -> (&str, Part, usize) {
+        (self.output, self.part, self.scalar)
+    }
+
+    /// Adds to the float of a point.
+    pub(crate) fn add(&mut self, point: usize, more: f64) {
+        let word = &mut self.words[point * self.stride];
+        let sum = f64::from(f32::from_bits(*word)) + more;
+        *word = (sum as f32).to_bits();
+    }
 }
 
 impl WholeBatch {

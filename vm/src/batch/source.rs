@@ -16,7 +16,7 @@ pub enum GlobalSource<'a> {
 
 impl GlobalSource<'_> {
     /// The value of a point.
-    pub(super) fn get(&self, point: usize) -> u32 {
+    pub fn get(&self, point: usize) -> u32 {
         match *self {
             GlobalSource::Uniform(word) => word,
             GlobalSource::Varying { words, stride } => words[point * stride],

@@ -49,6 +49,10 @@ pub mod names {
     pub const SITE: &str = "decisions(site)";
     /// The global with the number of the decision that is watched: an int.
     pub const WATCHED: &str = "decisions(watched)";
+    /// Whether a name is one of these.
+    pub fn is_one(name: &str) -> bool {
+        name.starts_with("decisions(")
+    }
     /// The global with the number of a forced decision: an int, negative for none.
     pub fn forced_number(slot: usize) -> String {
         format!("decisions(forced{})", slot + 1)

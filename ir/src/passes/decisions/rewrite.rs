@@ -91,9 +91,13 @@ impl<'m> Rewriter<'m> {
         let mut start = Vec::new();
         let trace: Trace = if is_entry {
             let outputs = self.tracing.outputs();
-            let initial = outputs.iter().map(|(name, ty)| (Tracing::initial(name), *ty));
+            let initial = outputs
+                .iter()
+                .map(|(name, ty)| (Tracing::initial(name), *ty));
             let span = self.function.span;
-            let trace = initial.map(|(bits, ty)| self.constant(ty, bits, span)).collect();
+            let trace = initial
+                .map(|(bits, ty)| self.constant(ty, bits, span))
+                .collect();
             start = std::mem::take(&mut self.out);
             trace
         } else {
@@ -103,7 +107,9 @@ impl<'m> Rewriter<'m> {
             trace
         };
         self.begins[body.index()] = trace;
-        self.function.results.extend(self.types.iter().map(|&ty| result(ty)));
+        self.function
+            .results
+            .extend(self.types.iter().map(|&ty| result(ty)));
         for region in order {
             self.trace = std::mem::take(&mut self.begins[region.index()]);
             if region == body {
@@ -130,7 +136,9 @@ impl<'m> Rewriter<'m> {
             for inst in &function.region(region).insts {
                 let nested: Vec<RegionId> = inst.kind.regions().collect();
                 let is_within = nested.iter().any(|nested| decides[nested.index()]);
-                nested.iter().for_each(|nested| threaded[nested.index()] = is_within);
+                nested
+                    .iter()
+                    .for_each(|nested| threaded[nested.index()] = is_within);
                 let decides_here = match inst.kind {
                     InstKind::Op(op) => decisions_of(op) != OpDecisions::None,
                     InstKind::Call(callee, _) => self.copies[callee.index()].is_some(),
@@ -191,7 +199,10 @@ impl<'m> Rewriter<'m> {
     /// Appends an instruction that gives a trace after its results.
     fn push_with_trace(&mut self, mut inst: Inst) {
         let old = inst.results;
-        let types: Vec<Scalar> = old.iter().map(|result| self.function.value(result).ty).collect();
+        let types: Vec<Scalar> = old
+            .iter()
+            .map(|result| self.function.value(result).ty)
+            .collect();
         let all = types.into_iter().chain(self.types.iter().copied());
         let new = Results::of_new(&mut self.function.values, all, inst.span);
         self.replacements.extend(self.function.values.len());
@@ -287,7 +298,12 @@ impl<'m> Rewriter<'m> {
                         Op::FLt | Op::FLe => self.is_not_zero(forced, span),
                         cast => self.op(cast, &[forced], span),
                     };
-                    self.push(InstKind::Op(Op::ISel), &[is_forced, forced, own], result, span);
+                    self.push(
+                        InstKind::Op(Op::ISel),
+                        &[is_forced, forced, own],
+                        result,
+                        span,
+                    );
                 }
             }
             OpDecisions::Value(kind) => {
@@ -387,7 +403,12 @@ impl<'m> Rewriter<'m> {
     ) {
         if let Some((is_forced, forced)) = taken.forced {
             let forced = forced_value(self, forced);
-            self.push(InstKind::Op(Op::Select), &[is_forced, forced, own], result, span);
+            self.push(
+                InstKind::Op(Op::Select),
+                &[is_forced, forced, own],
+                result,
+                span,
+            );
         }
     }
 
@@ -425,7 +446,10 @@ impl<'m> Rewriter<'m> {
         let hashes = self.hashes(site, word, span);
         let count = self.trace[COUNT];
         match &watched {
-            None => HASH.iter().zip(hashes).for_each(|(&at, hash)| self.trace[at] = hash),
+            None => HASH
+                .iter()
+                .zip(hashes)
+                .for_each(|(&at, hash)| self.trace[at] = hash),
             Some((_, _, value)) => {
                 let watched = self.global(0, Scalar::I32, span);
                 let is_before = self.op(Op::ILt, &[count, watched], span);

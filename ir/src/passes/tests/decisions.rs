@@ -53,7 +53,9 @@ fn forcing(number: i32, value: f32, watched: i32) -> Vec<(String, f32)> {
 }
 
 fn borrowed(set: &[(String, f32)]) -> Vec<(&str, f32)> {
-    set.iter().map(|(name, number)| (name.as_str(), *number)).collect()
+    set.iter()
+        .map(|(name, number)| (name.as_str(), *number))
+        .collect()
 }
 
 /// An output of that name.
@@ -71,7 +73,9 @@ fn output(module: &Module, outcome: &EvalOutcome<f32>, name: &str) -> (f32, i32)
 
 fn bits(outcome: &EvalOutcome<f32>, count: usize) -> Vec<(u32, u32)> {
     let outputs = outcome.outputs[..count].iter();
-    outputs.map(|value| (value.float.to_bits(), value.word)).collect()
+    outputs
+        .map(|value| (value.float.to_bits(), value.word))
+        .collect()
 }
 
 #[test]
@@ -96,15 +100,25 @@ fn random_shaders_have_the_outputs_of_before() {
         for number in 0..decisions.min(12) {
             let watched = run(&module, &borrowed(&watching(number)));
             assert_eq!(bits(&watched, count), bits(&own, count), "seed {seed}");
-            assert_eq!(output(&module, &watched, decision_names::COUNT).1, decisions);
+            assert_eq!(
+                output(&module, &watched, decision_names::COUNT).1,
+                decisions
+            );
             let site = output(&module, &watched, decision_names::SITE).1;
             let site = &sites[site as usize];
             let (value, _) = output(&module, &watched, decision_names::VALUE);
             // Fractions and remainders round otherwise; casts hold what no float does.
-            let is_same = !matches!(site.op, Op::Fract | Op::Mod | Op::Fmod | Op::FToI | Op::FToU);
+            let is_same = !matches!(
+                site.op,
+                Op::Fract | Op::Mod | Op::Fmod | Op::FToI | Op::FToU
+            );
             if value.is_finite() && is_same {
                 let same = run(&module, &borrowed(&forcing(number, value, number)));
-                assert_eq!(bits(&same, count), bits(&own, count), "seed {seed} {number} {site:?}");
+                assert_eq!(
+                    bits(&same, count),
+                    bits(&own, count),
+                    "seed {seed} {number} {site:?}"
+                );
                 forced += 1;
             }
         }

@@ -1,0 +1,173 @@
+//! The sampling axes: the globals along which a pixel has neighbours.
+
+use crate::globals::GlobalsLayout;
+use crate::value::Part;
+use adumbra_ir::{Scalar, Type};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most axes.
+pub const MAX_AXES: usize = 4;
+
+/// A float among the globals of a host, and the distance of neighbouring samples along it.
+///
+/// ```
+/// use adumbra::gradient::Axis;
+/// let axis: Axis = "uv.y:0.25".parse()?;
+/// assert_eq!((axis.global(), axis.scalar(), axis.spacing()), ("uv", 1, 0.25));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    global: String,
+    scalar: usize,
+    spacing: f64,
+}
+
+impl Axis {
+    /// A float of a global, by its number among those of the global, and the distance of samples:
+    /// positive and finite.
+    pub fn new(global: impl Into<String>, scalar: usize, spacing: f64) -> Axis {
+        Axis {
+            global: global.into(),
+            scalar,
+            spacing,
+        }
+    }
+
+    /// The name of the global.
+    pub fn global(&self) -> &str {
+        &self.global
+    }
+
+    /// The number of the float among those of the global.
+    pub fn scalar(&self) -> usize {
+        self.scalar
+    }
+
+    /// The distance of neighbouring samples.
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match ["x", "y", "z", "w"].get(self.scalar) {
+            Some(component) => write!(f, "{}.{component}", self.global),
+            None => write!(f, "{}[{}]", self.global, self.scalar),
+        }
+    }
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Axis, String> {
+        let (name, spacing) = match text.split_once(':') {
+            None => (text, 1.0),
+            Some((name, spacing)) => {
+                let number: Option<f64> = spacing.trim().parse().ok();
+                let number = number.filter(|number| *number > 0.0 && number.is_finite());
+                let number = number
+                    .ok_or_else(|| format!("`{spacing}` is no distance: a number above 0"))?;
+                (name, number)
+            }
+        };
+        let (global, scalar) = match name.trim().split_once('.') {
+            None => (name.trim(), 0),
+            Some((global, component)) => {
+                let components = ["xyzw", "rgba"].into_iter();
+                let scalar = components.filter_map(|all| all.find(component)).next();
+                let scalar = scalar.filter(|_| component.len() == 1);
+                let scalar = scalar.ok_or_else(|| format!("`.{component}` is no component"))?;
+                (global, scalar)
+            }
+        };
+        match global.is_empty() {
+            true => Err("there is no name".to_owned()),
+            false => Ok(Axis::new(global, scalar, spacing)),
+        }
+    }
+}
+
+/// How a word of the globals changes along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slope {
+    /// It is the axis.
+    One,
+    /// By the shadow in this word.
+    Shadow(usize),
+}
+
+/// An axis in a layout: the words that change along it.
+#[derive(Clone, Debug)]
+pub(super) struct AxisMoves {
+    pub(super) spacing: f64,
+    /// The words of values, each with its slope.
+    pub(super) moves: Vec<(usize, Slope)>,
+}
+
+/// Why axes are none of a layout's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AxisError {
+    /// There are none, or more than [`MAX_AXES`].
+    Count(usize),
+    /// There is no such global.
+    Unknown(String),
+    /// The global has no such float.
+    NoFloat(String),
+    /// The spacing is not positive and finite.
+    Spacing(String),
+    /// Two axes are one.
+    Twice(String),
+}
+
+/// The words that change along each axis: the axis itself, and along the first two all other floats
+/// by their shadows.
+pub(super) fn moves(axes: &[Axis], layout: &GlobalsLayout) -> Result<Vec<AxisMoves>, AxisError> {
+    if axes.is_empty() || axes.len() > MAX_AXES {
+        return Err(AxisError::Count(axes.len()));
+    }
+    let mut found = Vec::with_capacity(axes.len());
+    for (at, axis) in axes.iter().enumerate() {
+        let member = layout.member(&axis.global);
+        let member = member.ok_or_else(|| AxisError::Unknown(axis.global.clone()))?;
+        if !is_float(member.ty(), axis.scalar) {
+            return Err(AxisError::NoFloat(axis.to_string()));
+        }
+        if !(axis.spacing > 0.0 && axis.spacing.is_finite()) {
+            return Err(AxisError::Spacing(axis.to_string()));
+        }
+        let is_same = |other: &Axis| other.global == axis.global && other.scalar == axis.scalar;
+        if axes[..at].iter().any(is_same) {
+            return Err(AxisError::Twice(axis.to_string()));
+        }
+        let own = member.part(Part::Value as usize).start + axis.scalar;
+        let mut moves = vec![(own, Slope::One)];
+        let shadows = [Part::Ddx, Part::Ddy].get(at);
+        for (member, shadows) in layout.members().iter().zip(shadows.into_iter().cycle()) {
+            let values = member.part(Part::Value as usize);
+            let shadows = member.part(*shadows as usize);
+            for (scalar, (value, shadow)) in values.zip(shadows).enumerate() {
+                if value != own && is_float(member.ty(), scalar) {
+                    moves.push((value, Slope::Shadow(shadow)));
+                }
+            }
+        }
+        found.push(AxisMoves {
+            spacing: axis.spacing,
+            moves,
+        });
+    }
+    Ok(found)
+}
+
+fn is_float(ty: &Type, scalar: usize) -> bool {
+    let (mut at, mut found) = (0, false);
+    ty.for_each_scalar(&mut |ty| {
+        found |= at == scalar && ty == Scalar::F32;
+        at += 1;
+    });
+    found
+}

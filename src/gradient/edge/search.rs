@@ -1,0 +1,522 @@
+//! Finds the jumps between a point and its neighbours: where a decision turns, and what the outputs
+//! are on its two sides.
+//!
+//! The decisions of two samples are compared in order of execution. The first one that differs
+//! turns somewhere between them, at its *root*, which is located by its margin. There the shader
+//! runs twice, with that decision forced as it is at either end. What else differs does so between
+//! an end and the run that was forced to be on its side, so the search goes on in both parts, and
+//! keeps what was forced. All kernels of a block go through it together, since samples are evaluated
+//! in batches.
+
+use adumbra_ir::passes::{DecisionSite, MAX_FORCED_DECISIONS};
+
+/// The most roots of a kernel; the jumps of one that has more do not count.
+pub const MAX_ROOTS: usize = MAX_FORCED_DECISIONS;
+
+/// The most decisions of a point; of one that has more, jumps do not count.
+pub const MAX_DECISIONS: i32 = 1 << 20;
+
+/// The error of a root's place, over the distance of two samples.
+const TOLERANCE: f64 = 1e-5;
+
+/// Secant steps before only halves are taken, and steps at all.
+const SECANTS: usize = 8;
+const MAX_STEPS: usize = 32;
+
+/// Parts that a kernel is cut into where a decision turns and turns back between its samples.
+const MAX_CUTS: usize = 16;
+
+/// Decisions that are forced: numbers with their values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Forced {
+    count: usize,
+    decisions: [(i32, f64); MAX_FORCED_DECISIONS],
+}
+
+impl Forced {
+    /// The same with one more; `None` if there are as many as there can be.
+    fn with(mut self, number: i32, value: f64) -> Option<Forced> {
+        *self.decisions.get_mut(self.count)? = (number, value);
+        self.count += 1;
+        Some(self)
+    }
+
+    pub(super) fn decisions(&self) -> &[(i32, f64)] {
+        &self.decisions[..self.count]
+    }
+}
+
+/// A place where a shader is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// The point of the block.
+    pub(super) point: usize,
+    /// The axis that it is moved along.
+    pub(super) axis: usize,
+    /// How far, over the axis's spacing.
+    pub(super) offset: f64,
+    pub(super) forced: Forced,
+    /// The number of the decision that is watched; the hash is of those before it.
+    pub(super) watched: i32,
+}
+
+/// The decisions of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traced {
+    /// Whether the point ran to its end.
+    pub(super) has_ended: bool,
+    pub(super) count: i32,
+    pub(super) hash: [u32; 2],
+    pub(super) margin: f64,
+    pub(super) value: f64,
+    /// Negative where no decision has the number that is watched.
+    pub(super) site: i32,
+}
+
+/// Evaluates samples.
+pub(super) trait Sampler {
+    /// The decisions of each sample, and the floats of the outputs that are differentiated, sample
+    /// by sample.
+    fn trace(&mut self, samples: &[Sample], traced: &mut Vec<Traced>, outputs: &mut Vec<f64>);
+}
+
+/// A point and a neighbour of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernel {
+    pub(super) point: usize,
+    pub(super) axis: usize,
+    /// Where the neighbour is: 1 or -1.
+    pub(super) side: f64,
+    /// The roots that were found.
+    pub(super) roots: usize,
+    /// Whether jumps of it do not count: it has too many roots, or one that was not located.
+    pub(super) is_unresolved: bool,
+    cuts: usize,
+}
+
+impl Kernel {
+    pub(super) fn new(point: usize, axis: usize, side: f64) -> Kernel {
+        Kernel {
+            point,
+            axis,
+            side,
+            roots: 0,
+            is_unresolved: false,
+            cuts: 0,
+        }
+    }
+}
+
+/// A decision that turns between two samples.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    /// The kernel's number.
+    pub(super) kernel: usize,
+    /// Where it turns, with the decision watched.
+    pub(super) sample: Sample,
+    /// The floats of the outputs on the side of the greater margin, less those on the other one.
+    pub(super) jump: Vec<f64>,
+}
+
+/// A part of a kernel within which decisions differ.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    kernel: usize,
+    ends: [f64; 2],
+    forced: Forced,
+}
+
+/// A segment whose first difference is known, and being located.
+#[derive(Clone, Copy, Debug)]
+struct Bracket {
+    segment: Segment,
+    number: i32,
+    site: i32,
+    /// The hash of the decisions before.
+    hash: [u32; 2],
+    /// The decision at both ends.
+    values: [f64; 2],
+    /// The margin at which it turns.
+    boundary: f64,
+    /// What encloses the root, with the margins there, less the boundary.
+    ends: [f64; 2],
+    margins: [f64; 2],
+    /// The end that stayed in the last step.
+    stayed: Option<usize>,
+    state: BracketState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum BracketState {
+    Open,
+    Located,
+    /// An earlier decision turns here, and back again.
+    Cut(f64),
+    Lost,
+}
+
+/// Searches kernels, which are in order. Roots are in order of kernels, and of their place there.
+pub(super) fn search(
+    kernels: &mut [Kernel],
+    sites: &[DecisionSite],
+    sampler: &mut impl Sampler,
+) -> Vec<Root> {
+    let mut roots = Vec::new();
+    let mut open: Vec<Segment> = (kernels.iter().enumerate())
+        .map(|(kernel, of)| Segment {
+            kernel,
+            ends: [0.0, of.side],
+            forced: Forced::default(),
+        })
+        .collect();
+    while !open.is_empty() {
+        let different = differing(&open, kernels, sampler);
+        let mut brackets = first_differences(&different, kernels, sites, sampler);
+        locate(&mut brackets, kernels, sampler);
+        open = split(&brackets, kernels, sites, &mut roots, sampler);
+        open.retain(|segment| !kernels[segment.kernel].is_unresolved);
+    }
+    roots.retain(|root: &Root| !kernels[root.kernel].is_unresolved);
+    roots.sort_by(|a, b| {
+        let place = |root: &Root| root.sample.offset.abs();
+        (a.kernel.cmp(&b.kernel)).then(place(a).total_cmp(&place(b)))
+    });
+    roots
+}
+
+fn sample(segment: &Segment, kernels: &[Kernel], offset: f64, watched: i32) -> Sample {
+    let kernel = &kernels[segment.kernel];
+    Sample {
+        point: kernel.point,
+        axis: kernel.axis,
+        offset,
+        forced: segment.forced,
+        watched,
+    }
+}
+
+/// Segments whose ends decide otherwise, with the number of decisions at both.
+fn differing(
+    open: &[Segment],
+    kernels: &mut [Kernel],
+    sampler: &mut impl Sampler,
+) -> Vec<(Segment, i32)> {
+    let mut samples = Vec::with_capacity(2 * open.len());
+    for segment in open {
+        samples.extend(
+            segment
+                .ends
+                .map(|end| sample(segment, kernels, end, i32::MAX)),
+        );
+    }
+    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
+    sampler.trace(&samples, &mut traced, &mut outputs);
+    let mut found = Vec::new();
+    for (segment, traced) in open.iter().zip(traced.chunks_exact(2)) {
+        let [a, b] = [traced[0], traced[1]];
+        let most = a.count.max(b.count);
+        if !a.has_ended || !b.has_ended || most > MAX_DECISIONS {
+            kernels[segment.kernel].is_unresolved = true;
+        } else if (a.count, a.hash) != (b.count, b.hash) {
+            found.push((*segment, a.count.min(b.count)));
+        }
+    }
+    found
+}
+
+/// The first decision that differs in each segment: all before it are the same, by bisection.
+fn first_differences(
+    different: &[(Segment, i32)],
+    kernels: &mut [Kernel],
+    sites: &[DecisionSite],
+    sampler: &mut impl Sampler,
+) -> Vec<Bracket> {
+    // Per segment: that many decisions are the same; more than so many are not.
+    let mut ranges: Vec<[i32; 2]> = different.iter().map(|(_, least)| [0, *least]).collect();
+    let (mut samples, mut traced, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[Kernel], sampler: &mut _| {
+        samples.clear();
+        for &(at, number) in numbers {
+            let segment = &different[at].0;
+            samples.extend(
+                segment
+                    .ends
+                    .map(|end| sample(segment, kernels, end, number)),
+            );
+        }
+        traced.clear();
+        outputs.clear();
+        Sampler::trace(sampler, &samples, &mut traced, &mut outputs);
+        traced.clone()
+    };
+    loop {
+        let open = ranges
+            .iter()
+            .enumerate()
+            .filter(|(_, [low, high])| low < high);
+        let open: Vec<(usize, i32)> = open
+            .map(|(at, [low, high])| (at, low + (high - low + 1) / 2))
+            .collect();
+        if open.is_empty() {
+            break;
+        }
+        let traced = trace_at(&open, kernels, sampler);
+        for ((at, number), traced) in open.iter().zip(traced.chunks_exact(2)) {
+            match traced[0].hash == traced[1].hash {
+                true => ranges[*at][0] = *number,
+                false => ranges[*at][1] = number - 1,
+            }
+        }
+    }
+    let numbers: Vec<(usize, i32)> = ranges
+        .iter()
+        .enumerate()
+        .map(|(at, [number, _])| (at, *number))
+        .collect();
+    let traced = trace_at(&numbers, kernels, sampler);
+    let mut brackets = Vec::with_capacity(different.len());
+    for (((segment, _), (_, number)), traced) in
+        different.iter().zip(&numbers).zip(traced.chunks_exact(2))
+    {
+        match bracket(segment, *number, [traced[0], traced[1]], sites) {
+            Some(bracket) => brackets.push(bracket),
+            None => kernels[segment.kernel].is_unresolved = true,
+        }
+    }
+    brackets
+}
+
+/// The bracket of a root, if the margins at both ends enclose one.
+fn bracket(
+    segment: &Segment,
+    number: i32,
+    traced: [Traced; 2],
+    sites: &[DecisionSite],
+) -> Option<Bracket> {
+    let [a, b] = traced;
+    if a.site != b.site || a.value == b.value {
+        return None;
+    }
+    let site = sites.get(usize::try_from(a.site).ok()?)?;
+    let boundary = site.kind.boundary(a.value, b.value);
+    let margins = [a.margin - boundary, b.margin - boundary];
+    let encloses = margins[0] * margins[1] <= 0.0 && margins[0] != margins[1];
+    (encloses && margins.iter().all(|margin| margin.is_finite())).then(|| Bracket {
+        segment: *segment,
+        number,
+        site: a.site,
+        hash: a.hash,
+        values: [a.value, b.value],
+        boundary,
+        ends: segment.ends,
+        margins,
+        stayed: None,
+        state: BracketState::Open,
+    })
+}
+
+impl Bracket {
+    fn width(&self) -> f64 {
+        (self.ends[1] - self.ends[0]).abs()
+    }
+
+    /// Where the chord through both ends has the boundary.
+    fn chord(&self) -> f64 {
+        let [a, b] = self.ends;
+        let share = self.margins[0] / (self.margins[0] - self.margins[1]);
+        match (0.0..=1.0).contains(&share) {
+            true => a + share * (b - a),
+            false => 0.5 * (a + b),
+        }
+    }
+
+    /// Where the next sample is taken: the chord, or just beyond an end that is at the root as far
+    /// as is known, so that the other end follows.
+    fn next(&self, step: usize) -> f64 {
+        let [a, b] = self.ends;
+        if step >= SECANTS {
+            return 0.5 * (a + b);
+        }
+        let at = self.chord();
+        let beyond = 0.9 * TOLERANCE * (b - a).signum();
+        if (at - a).abs() < 0.5 * TOLERANCE {
+            a + beyond
+        } else if (b - at).abs() < 0.5 * TOLERANCE {
+            b - beyond
+        } else {
+            at
+        }
+    }
+
+    /// Takes a sample between the ends.
+    fn narrow(&mut self, at: f64, traced: &Traced) {
+        if !traced.has_ended || traced.margin.is_nan() {
+            self.state = BracketState::Lost;
+            return;
+        }
+        if traced.hash != self.hash || traced.site != self.site {
+            self.state = BracketState::Cut(at);
+            return;
+        }
+        let moved = usize::from(traced.value != self.values[0]);
+        self.ends[moved] = at;
+        self.margins[moved] = traced.margin - self.boundary;
+        // The Illinois rule: an end that stays twice counts half (Dowell, Jarratt 1971).
+        let stays = 1 - moved;
+        if self.stayed == Some(stays) {
+            self.margins[stays] *= 0.5;
+        }
+        self.stayed = Some(stays);
+    }
+}
+
+/// Narrows brackets until the roots are located.
+fn locate(brackets: &mut [Bracket], kernels: &[Kernel], sampler: &mut impl Sampler) {
+    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
+    for step in 0..MAX_STEPS {
+        let mut open = Vec::new();
+        let mut samples = Vec::new();
+        for (at, bracket) in brackets.iter_mut().enumerate() {
+            if bracket.state != BracketState::Open {
+                continue;
+            }
+            let is_at_end = bracket.margins.contains(&0.0);
+            if is_at_end || bracket.width() <= TOLERANCE {
+                bracket.state = BracketState::Located;
+                continue;
+            }
+            let place = bracket.next(step);
+            open.push((at, place));
+            samples.push(sample(&bracket.segment, kernels, place, bracket.number));
+        }
+        if open.is_empty() {
+            break;
+        }
+        traced.clear();
+        outputs.clear();
+        sampler.trace(&samples, &mut traced, &mut outputs);
+        for (&(at, place), traced) in open.iter().zip(&traced) {
+            brackets[at].narrow(place, traced);
+        }
+    }
+    for bracket in brackets {
+        if bracket.state == BracketState::Open {
+            bracket.state = BracketState::Located;
+        }
+    }
+}
+
+/// A root with its two sides, which are forced, and the parts of the segment in which others are
+/// looked for.
+struct Located<'b> {
+    bracket: &'b Bracket,
+    at: f64,
+    sides: [Segment; 2],
+    parts: [Segment; 2],
+}
+
+/// Runs both sides of each root, and cuts segments there. Returns the parts.
+fn split(
+    brackets: &[Bracket],
+    kernels: &mut [Kernel],
+    sites: &[DecisionSite],
+    roots: &mut Vec<Root>,
+    sampler: &mut impl Sampler,
+) -> Vec<Segment> {
+    let mut parts = Vec::new();
+    let mut located: Vec<Located<'_>> = Vec::new();
+    for bracket in brackets {
+        let (segment, kernel) = (bracket.segment, &mut kernels[bracket.segment.kernel]);
+        match bracket.state {
+            BracketState::Open | BracketState::Lost => kernel.is_unresolved = true,
+            BracketState::Cut(at) => {
+                kernel.cuts += 1;
+                kernel.is_unresolved |= kernel.cuts > MAX_CUTS;
+                let [a, b] = segment.ends;
+                parts.extend([[a, at], [at, b]].map(|ends| Segment { ends, ..segment }));
+            }
+            BracketState::Located => {
+                kernel.roots += 1;
+                let kind = sites[bracket.site as usize].kind;
+                let [from, to] = bracket.values;
+                let beside = kind.neighbour(from, to);
+                let at = bracket.chord();
+                let [a, b] = segment.ends;
+                let side = |ends: [f64; 2], value: f64| {
+                    let forced = segment.forced.with(bracket.number, value)?;
+                    Some(Segment {
+                        kernel: segment.kernel,
+                        ends,
+                        forced,
+                    })
+                };
+                let (Some(one), Some(other)) = (side([a, at], from), side([at, b], beside)) else {
+                    kernel.is_unresolved = true;
+                    continue;
+                };
+                if kernel.roots > MAX_ROOTS {
+                    kernel.is_unresolved = true;
+                    continue;
+                }
+                // A cell moves by one: from the next one on, the decision is free to move on.
+                let rest = match beside == to {
+                    true => other,
+                    false => Segment {
+                        ends: [at + TOLERANCE * (b - a).signum(), b],
+                        ..segment
+                    },
+                };
+                located.push(Located {
+                    bracket,
+                    at,
+                    sides: [one, other],
+                    parts: [one, rest],
+                });
+            }
+        }
+    }
+    let mut samples = Vec::with_capacity(2 * located.len());
+    for Located { at, sides, .. } in &located {
+        samples.extend(sides.map(|side| sample(&side, kernels, *at, i32::MAX)));
+    }
+    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
+    sampler.trace(&samples, &mut traced, &mut outputs);
+    let floats = outputs.len() / samples.len().max(1);
+    for (number, located) in located.into_iter().enumerate() {
+        let Located {
+            bracket,
+            at,
+            parts: own,
+            ..
+        } = located;
+        if traced[2 * number..][..2]
+            .iter()
+            .any(|traced| !traced.has_ended)
+        {
+            kernels[bracket.segment.kernel].is_unresolved = true;
+            continue;
+        }
+        let (from, to) = outputs[2 * number * floats..][..2 * floats].split_at(floats);
+        let sign = match bracket.margins[1] > bracket.margins[0] {
+            true => 1.0,
+            false => -1.0,
+        };
+        // Equal infinities do not jump.
+        let jump = from.iter().zip(to).map(|(from, to)| match from == to {
+            true => 0.0,
+            false => sign * (to - from),
+        });
+        roots.push(Root {
+            kernel: bracket.segment.kernel,
+            sample: sample(&bracket.segment, kernels, at, bracket.number),
+            jump: jump.collect(),
+        });
+        let has_inside = |part: &Segment| {
+            let [a, b] = part.ends;
+            let [from, to] = bracket.segment.ends;
+            (b - a) * (to - from) > 0.0
+        };
+        parts.extend(own.into_iter().filter(has_inside));
+    }
+    parts
+}

@@ -1,0 +1,72 @@
+//! What a shader becomes between its lowering and the passes.
+
+use super::request::GradientRequest;
+use super::shader::{self, ShaderDerivative};
+use crate::derivatives::Derivatives;
+use crate::diagnostics::Diagnostic;
+use adumbra_ir::memory::HeapSize;
+use adumbra_ir::module::Module;
+use adumbra_ir::passes::{DecisionSite, Tracing, trace_decisions};
+
+/// A transformation of a whole shader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Transformation {
+    /// It computes a derivative beside its outputs.
+    Gradient(GradientRequest),
+    /// It traces its decisions.
+    Trace(Tracing),
+}
+
+impl HeapSize for Transformation {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Transformation::Gradient(request) => request.heap_bytes(),
+            Transformation::Trace(_) => 0,
+        }
+    }
+}
+
+/// What transformations have to tell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transformed {
+    /// What the last derivative is of and by.
+    pub(crate) derivative: Option<ShaderDerivative>,
+    /// The sites of the decisions that are traced.
+    pub(crate) sites: Vec<DecisionSite>,
+}
+
+/// Transforms a lowered module by each of these in turn.
+///
+/// # Errors
+/// If one cannot be.
+pub(crate) fn transform(
+    module: &mut Module,
+    transformations: &[Transformation],
+    derivatives: Derivatives,
+) -> Result<Transformed, Box<Diagnostic>> {
+    let mut told = Transformed::default();
+    let (mut nested, mut passes_adjoints) = (0, false);
+    for transformation in transformations {
+        match transformation {
+            Transformation::Gradient(request) => {
+                let made = shader::derive(module, request, derivatives, nested, passes_adjoints)?;
+                passes_adjoints = made.1;
+                told.derivative = Some(made.0);
+                nested += 1;
+            }
+            Transformation::Trace(tracing) => {
+                if matches!(derivatives, Derivatives::Quad(_)) {
+                    let refused = shader::refused(
+                        module.entry().span,
+                        "points whose derivatives come from quads have no gradient by edges",
+                    );
+                    return Err(Box::new(refused.help(
+                        "compile for the derivatives that values carry, which are dual numbers",
+                    )));
+                }
+                told.sites = trace_decisions(module, *tracing);
+            }
+        }
+    }
+    Ok(told)
+}
