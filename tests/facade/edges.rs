@@ -1,8 +1,8 @@
 //! Gradients by edges: facts, and what edges must not change.
 
-use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, Tier};
+use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel};
 use adumbra::gradient::{Axis, EdgeBatch, GradientRequest};
-use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
+use adumbra::{Compiler, Engine, GlobalsLayout, Instance, NoTextures, Sources, Type};
 use serde_json::Value;
 
 /// Facts of `shared/data/adelta_facts.json`; more of the same form are in the file that this
@@ -67,7 +67,7 @@ fn facts(rule: &str) -> Vec<Fact> {
 }
 
 /// The gradient of a fact by edges.
-fn by_edges(fact: &Fact, setup: &BatchSetup) -> Vec<f64> {
+fn by_edges(fact: &Fact, engine: Engine, setup: &BatchSetup) -> Vec<f64> {
     let mut layout = GlobalsLayout::new();
     for axis in AXES {
         layout = layout.with(axis, Type::FLOAT).unwrap();
@@ -99,7 +99,8 @@ fn by_edges(fact: &Fact, setup: &BatchSetup) -> Vec<f64> {
     let mut planes: Vec<OutputPlane<'_>> = (names.iter().zip(&mut found))
         .map(|(name, plane)| OutputPlane::new(name, Part::Value, 0, plane, 1))
         .collect();
-    let batch = EdgeBatch::new(&edges, &Instance::new(gradient)).setup(setup.clone());
+    let batch = EdgeBatch::new(&edges, &Instance::new(gradient));
+    let batch = batch.setup(setup.clone()).engine(engine);
     let (_, report, edges) = batch
         .planes(&globals, 0..1, &mut planes, || NoTextures)
         .unwrap();
@@ -112,28 +113,25 @@ fn facts_of_edges_hold_on_every_engine() {
     let facts = facts("edge");
     assert!(facts.len() >= 53, "{} facts", facts.len());
     let mut wrong = Vec::new();
-    for tier in [Tier::Interpreter, Tier::Native] {
-        for simd in [None, Some(SimdLevel::Baseline)] {
-            if tier == Tier::Native && simd.is_some() {
-                continue;
-            }
-            let setup = BatchSetup {
-                tier,
-                simd,
-                ..BatchSetup::default()
-            };
-            for fact in &facts {
-                let found = by_edges(fact, &setup);
-                assert_eq!(found.len(), fact.gradient.len(), "{}", fact.id);
-                let is_near = |(found, known): (&f64, &f64)| {
-                    (found - known).abs() <= 1e-5 * known.abs().max(1.0)
-                };
-                if !found.iter().zip(&fact.gradient).all(is_near) {
-                    wrong.push(format!(
-                        "{} {tier:?}: {found:?}, not {:?}",
-                        fact.id, fact.gradient
-                    ));
-                }
+    let levels = [None, Some(SimdLevel::Baseline)];
+    for (engine, simd) in Engine::available().flat_map(|engine| levels.map(|simd| (engine, simd))) {
+        if engine != Engine::Batch && simd.is_some() {
+            continue;
+        }
+        let setup = BatchSetup {
+            simd,
+            ..BatchSetup::default()
+        };
+        for fact in &facts {
+            let found = by_edges(fact, engine, &setup);
+            assert_eq!(found.len(), fact.gradient.len(), "{}", fact.id);
+            let is_near =
+                |(found, known): (&f64, &f64)| (found - known).abs() <= 1e-5 * known.abs().max(1.0);
+            if !found.iter().zip(&fact.gradient).all(is_near) {
+                wrong.push(format!(
+                    "{} {engine:?}: {found:?}, not {:?}",
+                    fact.id, fact.gradient
+                ));
             }
         }
     }

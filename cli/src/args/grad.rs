@@ -3,6 +3,7 @@
 use super::CompileArgs;
 use super::image::PixelPosition;
 use crate::setting::{InputSetting, NamedFile};
+use adumbra::gradient::Axis;
 use adumbra_image::ImageSize;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -52,6 +53,16 @@ pub struct GradArgs {
     )]
     pub at: Option<PixelPosition>,
 
+    /// The rules of derivatives: `smooth` differentiates what is smooth; `edge` adds the jumps that
+    /// are between a point and its neighbours along the axes
+    #[arg(long, value_enum, default_value_t)]
+    pub rules: GradRules,
+
+    /// The axes along which points have neighbours, for `--rules edge`: floats of globals, with the
+    /// distance of neighbours: `x:0.5`, `uv.y`; by --size `pixel.x,pixel.y`, one pixel each
+    #[arg(long, value_name = "NAME[:SPACING],…", value_delimiter = ',')]
+    pub axes: Vec<Axis>,
+
     /// Set central differences of the reference evaluator in double precision beside
     #[arg(long)]
     pub check: bool,
@@ -99,6 +110,16 @@ pub struct GradArgs {
 
     #[command(flatten)]
     pub compile: CompileArgs,
+}
+
+/// Rules of derivatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GradRules {
+    /// The chain rule of what is smooth: an edge that a parameter moves counts nothing
+    #[default]
+    Smooth,
+    /// With the jumps of edges, located between a point and its neighbours
+    Edge,
 }
 
 /// A view of a gradient.

@@ -9,7 +9,7 @@ use crate::report;
 use adumbra::batch::{
     BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
 };
-use adumbra::gradient::{BufferGradients, Parameter};
+use adumbra::gradient::{BufferGradients, EdgeBatch, EdgeReport, Parameter};
 use adumbra::host::MessageId;
 use adumbra::{Host, SampleRequest, Sampled};
 use std::ops::Range;
@@ -34,6 +34,8 @@ pub struct Evaluated {
     sums: PlaneSums,
     buffers: BufferGradients,
     pub report: BatchReport,
+    /// What edges added, if they count.
+    pub edges: Option<EdgeReport>,
     pub points: usize,
     /// By plane, its number at each point, if these are wanted and it is one of a gradient.
     planes: Vec<Vec<f32>>,
@@ -115,6 +117,17 @@ struct OutputScalar<'n> {
     among_all: usize,
 }
 
+/// The planes of scalars of outputs.
+fn output_planes<'p>(
+    scalars: &[OutputScalar<'p>],
+    planes: &'p mut [Vec<f32>],
+) -> Vec<OutputPlane<'p>> {
+    let planes = scalars.iter().zip(planes);
+    planes
+        .map(|(of, plane)| OutputPlane::new(of.output, Part::Value, of.scalar, plane, 1))
+        .collect()
+}
+
 impl GradJob<'_> {
     fn host(&self) -> GradHost<'_> {
         GradHost {
@@ -152,12 +165,19 @@ impl GradJob<'_> {
         let mut kept = vec![Vec::new(); scalars.len()];
         let mut sums = PlaneSums::new(scalars.len());
         let mut whole = BatchReport::default();
+        let mut edges: Option<EdgeReport> = None;
         let mut buffers: Option<BufferGradients> = None;
         let most = (BAND_WORDS / scalars.len().max(1)).clamp(1, MAX_BAND);
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
-            let (gradients, report) = self.fill(&band, &scalars, &mut planes)?;
+            let (mut gradients, report) = self.fill(&band, &scalars, &mut planes)?;
+            if let Some((more, found)) = self.add_edges(&band, &scalars, &mut planes)? {
+                if let Some(more) = more {
+                    gradients.join(&more);
+                }
+                edges.get_or_insert_default().join(found);
+            }
             if self.interrupt.is_pressed() {
                 report::message("interrupted");
                 return Err(CliError::Interrupted);
@@ -192,6 +212,7 @@ impl GradJob<'_> {
             sums,
             buffers: buffers.expect("there are points"),
             report: whole,
+            edges,
             points: numbers.len(),
             planes: kept,
         })
@@ -230,9 +251,7 @@ impl GradJob<'_> {
             ..BatchSetup::default()
         };
         let varying = self.points.planes(band);
-        let mut outputs: Vec<OutputPlane<'_>> = (scalars.iter().zip(planes))
-            .map(|(of, plane)| OutputPlane::new(of.output, Part::Value, of.scalar, plane, 1))
-            .collect();
+        let mut outputs = output_planes(scalars, planes);
         let done = WholeBatch::new(self.instance)
             .setup(setup)
             .threads(self.args.threads.map_or(0, usize::from))
@@ -244,6 +263,36 @@ impl GradJob<'_> {
                 || self.host(),
             );
         done.map_err(CliError::usage)
+    }
+
+    /// Adds what edges do to a band of points, if they count.
+    fn add_edges(
+        &self,
+        band: &Range<usize>,
+        scalars: &[OutputScalar<'_>],
+        planes: &mut [Vec<f32>],
+    ) -> CliResult<Option<(Option<BufferGradients>, EdgeReport)>> {
+        let Some(edges) = self.edges else {
+            return Ok(None);
+        };
+        let setup = BatchSetup {
+            limits: self.setup.limits(self.instance.program()),
+            ..BatchSetup::default()
+        };
+        let varying = self.points.planes(band);
+        let mut outputs = output_planes(scalars, planes);
+        let done = EdgeBatch::new(edges, self.instance)
+            .setup(setup)
+            .engine(self.setup.engine)
+            .threads(self.args.threads.map_or(0, usize::from))
+            .numbered_from(band.start as u64)
+            .add(
+                &self.points.batch_globals(&varying),
+                0..band.len(),
+                &mut outputs,
+                || self.host(),
+            );
+        done.map(Some).map_err(CliError::usage)
     }
 
     /// The same by an engine of single points.

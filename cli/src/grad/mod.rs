@@ -9,7 +9,7 @@ mod seeds;
 mod show;
 
 use crate::args::GlobalSet;
-use crate::args::grad::{GradArgs, ParameterName};
+use crate::args::grad::{GradArgs, GradRules, ParameterName};
 use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
@@ -21,7 +21,8 @@ use crate::report::{self, OutputFormat};
 use crate::run::unfolded_instance;
 use crate::setup::Setup;
 use adumbra::gradient::{
-    DerivativePlace, DifferentiatedValue, Gradient, GradientRequest, Parameter, ParameterKind,
+    Axis, DerivativePlace, DifferentiatedValue, EdgeGradient, Gradient, GradientRequest, Parameter,
+    ParameterKind,
 };
 use adumbra::program::BufferNumbers;
 use adumbra::{Derivatives, Instance, Program, Sources};
@@ -67,9 +68,19 @@ pub fn grad(args: GradArgs) -> CliResult {
         return Err(CliError::usage("bytecode has no gradient: give its source"));
     }
     let request = request(&args, &program)?;
-    let gradient = program
-        .gradient(&request)
-        .map_err(|diagnostics| report_compile_error(diagnostics, None, format))?;
+    let refuse = |diagnostics| report_compile_error(diagnostics, None, format);
+    let edges = match edge_axes(&args)? {
+        None => None,
+        Some(axes) => Some(program.edge_gradient(&request, &axes).map_err(refuse)?),
+    };
+    let smooth;
+    let gradient = match &edges {
+        Some(edges) => edges.smooth(),
+        None => {
+            smooth = program.gradient(&request).map_err(refuse)?;
+            &smooth
+        }
+    };
     let mut read: Vec<PathBuf> = sources
         .iter()
         .map(|(_, file)| PathBuf::from(file.name()))
@@ -77,7 +88,7 @@ pub fn grad(args: GradArgs) -> CliResult {
     let textures = Textures::load(&program, &sources, &args.textures, format, &mut read)?;
     read.extend(args.buffers.iter().map(|buffer| buffer.file.clone()));
     read.extend(seeds::files(&args.seeds));
-    let files = OutputFiles::choose(&args, &gradient)?;
+    let files = OutputFiles::choose(&args, gradient)?;
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
     report::diagnostics_to_stderr(gradient.ends(), &sources, format);
@@ -102,9 +113,10 @@ pub fn grad(args: GradArgs) -> CliResult {
         args: &args,
         setup: &setup,
         program: &program,
-        gradient: &gradient,
+        gradient,
+        edges: edges.as_ref(),
         instance: &instance,
-        points: points.with_seeds(&gradient, &seeds),
+        points: points.with_seeds(gradient, &seeds),
         seeds: &seeds,
         files: &files,
         textures: &textures,
@@ -115,7 +127,7 @@ pub fn grad(args: GradArgs) -> CliResult {
     if args.check {
         check::refuse(&job)?;
     }
-    let done = job.evaluate(files.has_points(&gradient))?;
+    let done = job.evaluate(files.has_points(gradient))?;
     let differences = match args.check {
         true => Some(check::differences(&job)?),
         false => None,
@@ -135,6 +147,8 @@ struct GradJob<'a> {
     /// The program without the gradient.
     program: &'a Arc<Program>,
     gradient: &'a Gradient,
+    /// What finds the edges, if these count.
+    edges: Option<&'a EdgeGradient>,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
     points: SeededPoints,
@@ -147,6 +161,14 @@ struct GradJob<'a> {
 }
 
 impl GradJob<'_> {
+    /// Whether the gradient by a parameter is 0 at every point.
+    fn is_zero(&self, parameter: &Parameter) -> bool {
+        match self.edges {
+            Some(edges) => edges.is_zero(parameter),
+            None => parameter.is_zero,
+        }
+    }
+
     /// How many numbers the gradient by a parameter has.
     fn floats_of(&self, parameter: &Parameter) -> usize {
         match parameter.kind {
@@ -156,6 +178,23 @@ impl GradJob<'_> {
             }
             _ => parameter.value.ty.scalar_count(),
         }
+    }
+}
+
+/// The axes along which edges are looked for, if they are.
+fn edge_axes(args: &GradArgs) -> CliResult<Option<Vec<Axis>>> {
+    match (args.rules, args.axes.as_slice()) {
+        (GradRules::Smooth, []) => Ok(None),
+        (GradRules::Smooth, _) => Err(CliError::usage(
+            "`--axes` says where edges are looked for: give `--rules edge`",
+        )),
+        (GradRules::Edge, []) if args.size.is_some() => {
+            Ok(Some([0, 1].map(|at| Axis::new("pixel", at, 1.0)).to_vec()))
+        }
+        (GradRules::Edge, []) => Err(CliError::usage(
+            "edges are looked for along axes: give `--axes NAME[:SPACING],…`, floats of globals, or `--size WxH` for the pixels of an image",
+        )),
+        (GradRules::Edge, axes) => Ok(Some(axes.to_vec())),
     }
 }
 

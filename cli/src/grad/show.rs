@@ -99,13 +99,19 @@ fn print_text(
                 };
             }
             columns.push(text);
-        } else if parameter.is_zero {
+        } else if job.is_zero(parameter) {
             columns.push("0 everywhere: nothing that has a derivative leads from it".to_owned());
         }
         lines.push(columns);
     }
     out.push('\n');
     out += &table(&lines);
+    if let Some(edges) = done.edges {
+        out += &match done.points {
+            1 => format!("\nedges beside the point: {}\n", edges.roots),
+            _ => format!("\nedges beside {} points\n", edges.points),
+        };
+    }
     io::stdout().write_all(out.as_bytes())?;
     report_faults(job, done);
     Ok(())
@@ -136,6 +142,19 @@ fn report_faults(job: &GradJob<'_>, done: &Evaluated) {
             stopped => count(stopped, "was stopped, and counts as 0"),
         };
         report::message(&format!("{what}{}", place(job, point as u64)));
+    }
+    if let Some(edges) = done.edges
+        && let Some(first) = edges.first_unresolved
+    {
+        let what = match done.points {
+            1 => "edges beside the point do not count: there are too many, or one has no place"
+                .to_owned(),
+            all => format!(
+                "{} of {all} points: edges beside them do not count, since there are too many, or one has no place",
+                edges.unresolved
+            ),
+        };
+        report::message(&format!("{what}{}", place(job, first as u64)));
     }
     let faults = done.faults();
     if let Some(found) = faults.not_finite {
@@ -198,6 +217,15 @@ struct JsonGradient<'a> {
     not_finite: Option<JsonPoints>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vanished: Option<JsonPoints>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<JsonEdges>,
+}
+
+/// The points that see edges, and those some of whose edges do not count.
+#[derive(Serialize)]
+struct JsonEdges {
+    edge_points: usize,
+    nullified: usize,
 }
 
 /// Values by name, in their order.
@@ -259,7 +287,7 @@ fn print_json(
         });
         JsonMap(all.collect())
     });
-    let zero = parameters.iter().filter(|parameter| parameter.is_zero);
+    let zero = parameters.iter().filter(|parameter| job.is_zero(parameter));
     let faults = done.report.first_fault.map(|(first, fault)| JsonFaults {
         points: done.report.faulty,
         stopped: done.report.stopped,
@@ -296,6 +324,10 @@ fn print_json(
         faults,
         not_finite: counted(spoilt.not_finite),
         vanished: counted(spoilt.vanished),
+        diagnostics: done.edges.map(|edges| JsonEdges {
+            edge_points: edges.points,
+            nullified: edges.unresolved,
+        }),
     };
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, &all).map_err(io::Error::from)?;

@@ -5,7 +5,7 @@ use super::search::{Kernel, Root, Sample, search};
 use super::{AxisMoves, EdgeGradient};
 use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
 use crate::buffer::BufferGradients;
-use crate::evaluator::EngineError;
+use crate::evaluator::{Engine, EngineError};
 use crate::gradient::parts::{DerivativePlace, ParameterKind};
 use crate::gradient::{DifferentiatedValue, Gradient};
 use crate::program::Instance;
@@ -31,6 +31,8 @@ pub struct EdgeBatch {
     edges: EdgeGradient,
     instance: Instance,
     setup: BatchSetup,
+    /// If samples are evaluated one by one, the engine.
+    single: Option<Engine>,
     threads: usize,
     first: u64,
 }
@@ -96,6 +98,7 @@ impl EdgeBatch {
             edges: edges.clone(),
             instance: instance.clone(),
             setup: BatchSetup::default(),
+            single: None,
             threads: 1,
             first: 0,
         }
@@ -113,14 +116,23 @@ impl EdgeBatch {
         self
     }
 
+    /// The same by an engine: one of single points evaluates samples one by one.
+    pub fn engine(mut self, engine: Engine) -> EdgeBatch {
+        match engine.tier() {
+            Some(tier) => (self.setup.tier, self.single) = (tier, None),
+            None => self.single = Some(engine),
+        }
+        self
+    }
+
     /// The same where the first words of the globals' planes are those of point number `first`.
     pub fn numbered_from(mut self, first: u64) -> EdgeBatch {
         self.first = first;
         self
     }
 
-    /// Evaluates these points, as [`WholeBatch::planes`] does, and adds what edges do to the planes
-    /// of gradients, and to those by buffers.
+    /// Evaluates these points, as [`WholeBatch::planes`] does, and [adds](EdgeBatch::add) what edges
+    /// do.
     ///
     /// # Errors
     /// As those of [`WholeBatch::planes`].
@@ -139,8 +151,31 @@ impl EdgeBatch {
             .threads(self.threads)
             .numbered_from(self.first);
         let (mut gradients, report) = smooth.planes(globals, points.clone(), planes, &host)?;
+        let (more, edges) = self.add(globals, points, planes, host)?;
+        if let Some(more) = more {
+            gradients.join(&more);
+        }
+        Ok((gradients, report, edges))
+    }
+
+    /// Adds what edges do to planes of the smooth gradient at these points. Returns what they add to
+    /// gradients by buffers, if it is by any.
+    ///
+    /// # Errors
+    /// If the engine is not there.
+    ///
+    /// # Panics
+    /// If a host panics, or a plane is too short.
+    pub fn add<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(Option<BufferGradients>, EdgeReport), EngineError> {
+        let mut gradients: Option<BufferGradients> = None;
         let Some(margins) = &self.edges.margins else {
-            return Ok((gradients, report, EdgeReport::default()));
+            return Ok((gradients, EdgeReport::default()));
         };
         let of_smooth = gradient_floats(self.edges.smooth());
         // Per plane that is one of a gradient: its number among these.
@@ -160,8 +195,9 @@ impl EdgeBatch {
         let mut edges = EdgeReport::default();
         for found in found {
             edges.join(found.report);
-            if let Some(more) = found.gradients {
-                gradients.join(&more);
+            match (&mut gradients, found.gradients) {
+                (Some(gradients), Some(more)) => gradients.join(&more),
+                (none, more) => *none = more,
             }
             for (point, added) in found.added {
                 for ((plane, _), added) in wanted.iter().zip(added) {
@@ -169,7 +205,7 @@ impl EdgeBatch {
                 }
             }
         }
-        Ok((gradients, report, edges))
+        Ok((gradients, edges))
     }
 
     fn places(&self, margins: &Gradient, wanted: &[(usize, Float)]) -> Places {
@@ -330,7 +366,7 @@ impl<'b> Worker<'b> {
         let edges = &batch.edges;
         let program = |program, outputs: &[&str], seeds: &[&str]| {
             let instance = batch.instance.for_program(program);
-            SampleProgram::new(&instance, &batch.setup, outputs, seeds)
+            SampleProgram::new(&instance, (&batch.setup, batch.single), outputs, seeds)
         };
         let [count, hash @ ..] = [
             decision_names::COUNT,
@@ -362,7 +398,7 @@ impl<'b> Worker<'b> {
 
     fn finish(mut self) -> Found {
         if let Some(by_memory) = &mut self.by_memory {
-            self.found.gradients = Some(by_memory.evaluator().take_gradients());
+            self.found.gradients = Some(by_memory.take_gradients());
         }
         self.found
     }

@@ -88,6 +88,20 @@ impl EdgeGradient {
         &self.axes
     }
 
+    /// Whether the gradient by a parameter is 0 at every point: neither an output nor the margin of
+    /// a decision has a derivative by it.
+    pub fn is_zero(&self, parameter: &Parameter) -> bool {
+        let mut of_margins = [&self.margins, &self.by_memory].into_iter().flatten();
+        parameter.is_zero
+            && of_margins.all(|margins| {
+                let mut same = margins.parameters().iter();
+                let same = same.find(|other| {
+                    other.kind == parameter.kind && other.value.name == parameter.value.name
+                });
+                same.is_none_or(|same| same.is_zero)
+            })
+    }
+
     /// The places in the source that decide.
     pub fn sites(&self) -> &[DecisionSite] {
         &self.sites

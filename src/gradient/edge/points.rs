@@ -5,7 +5,9 @@ use super::sample_host::SampleHost;
 use super::search::{Forced, Sample, Sampler, Traced};
 use crate::access::find;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};
-use crate::evaluator::EngineError;
+use crate::buffer::BufferGradients;
+use crate::evaluator::{Engine, EngineError, Evaluator};
+use crate::globals::{Globals, GlobalsLayout};
 use crate::program::Instance;
 use crate::value::Part;
 use adumbra_ir::host::Host;
@@ -36,9 +38,34 @@ impl Here {
     }
 }
 
+/// The evaluator of samples.
+enum SampleEvaluator {
+    Batch(Box<BatchEvaluator>),
+    /// Sample by sample.
+    Single(Box<Evaluator>, Globals),
+}
+
+impl SampleEvaluator {
+    fn new(
+        instance: &Instance,
+        setup: &BatchSetup,
+        engine: Option<Engine>,
+    ) -> Result<SampleEvaluator, EngineError> {
+        Ok(match engine {
+            None => SampleEvaluator::Batch(Box::new(BatchEvaluator::with(instance, setup)?)),
+            Some(engine) => {
+                let evaluator = Evaluator::with(instance, engine, setup.limits)?;
+                let globals = Globals::new(instance.program().globals());
+                SampleEvaluator::Single(Box::new(evaluator), globals)
+            }
+        })
+    }
+}
+
 /// A program that is evaluated at samples, and the scalars that are read of it.
 pub(super) struct SampleProgram {
-    evaluator: BatchEvaluator,
+    evaluator: SampleEvaluator,
+    layout: GlobalsLayout,
     /// Words of a point.
     stride: usize,
     scalars: Vec<usize>,
@@ -62,7 +89,7 @@ impl SampleProgram {
     /// A program of which these outputs' floats, or whole integers, are read, in order.
     pub(super) fn new(
         instance: &Instance,
-        setup: &BatchSetup,
+        (setup, engine): (&BatchSetup, Option<Engine>),
         outputs: &[&str],
         seeds: &[&str],
     ) -> Result<SampleProgram, EngineError> {
@@ -88,7 +115,8 @@ impl SampleProgram {
             }),
         });
         Ok(SampleProgram {
-            evaluator: BatchEvaluator::with(instance, setup)?,
+            evaluator: SampleEvaluator::new(instance, setup, engine)?,
+            layout: program.globals().clone(),
             stride: program.globals().size() / 4,
             outputs: vec![Vec::new(); scalars.len()],
             scalars,
@@ -134,23 +162,41 @@ impl SampleProgram {
 
     /// Evaluates all samples.
     pub(super) fn run(&mut self, host: &mut impl Host) {
-        let layout = self.evaluator.instance().program().globals().clone();
-        let globals = BatchGlobals::interleaved(&layout, &self.words);
-        let (width, count) = (self.evaluator.width(), self.numbers.len());
+        let count = self.numbers.len();
         self.outputs
             .iter_mut()
             .for_each(|plane| plane.resize(count, 0));
         self.has_ended.clear();
         let mut host = SampleHost::new(host, &self.numbers);
-        for first in (0..count).step_by(width) {
-            let points = width.min(count - first);
-            self.evaluator.evaluate(&globals, first, points, &mut host);
-            let outcomes = self.evaluator.outcomes().iter();
-            self.has_ended
-                .extend(outcomes.map(|outcome| *outcome == Outcome::Finished));
-            for (plane, &scalar) in self.outputs.iter_mut().zip(&self.scalars) {
-                self.evaluator
-                    .copy_scalar(scalar, Part::Value, &mut plane[first..], 1);
+        match &mut self.evaluator {
+            SampleEvaluator::Batch(evaluator) => {
+                let globals = BatchGlobals::interleaved(&self.layout, &self.words);
+                let width = evaluator.width();
+                for first in (0..count).step_by(width) {
+                    let points = width.min(count - first);
+                    evaluator.evaluate(&globals, first, points, &mut host);
+                    let outcomes = evaluator.outcomes().iter();
+                    self.has_ended
+                        .extend(outcomes.map(|outcome| *outcome == Outcome::Finished));
+                    for (plane, &scalar) in self.outputs.iter_mut().zip(&self.scalars) {
+                        evaluator.copy_scalar(scalar, Part::Value, &mut plane[first..], 1);
+                    }
+                }
+            }
+            SampleEvaluator::Single(evaluator, globals) => {
+                let mut words = Vec::new();
+                for sample in 0..count {
+                    let own = &self.words[sample * self.stride..][..self.stride];
+                    globals.words_mut().copy_from_slice(own);
+                    host.at_point(sample);
+                    let outcome = evaluator.evaluate(globals, &mut host);
+                    self.has_ended.push(outcome == Outcome::Finished);
+                    words.clear();
+                    words.extend(evaluator.words(Part::Value).expect("values are there"));
+                    for (plane, &scalar) in self.outputs.iter_mut().zip(&self.scalars) {
+                        plane[sample] = words[scalar];
+                    }
+                }
             }
         }
     }
@@ -173,8 +219,12 @@ impl SampleProgram {
         self.has_ended[sample]
     }
 
-    pub(super) fn evaluator(&mut self) -> &mut BatchEvaluator {
-        &mut self.evaluator
+    /// What samples added to gradients by buffers.
+    pub(super) fn take_gradients(&mut self) -> BufferGradients {
+        match &mut self.evaluator {
+            SampleEvaluator::Batch(evaluator) => evaluator.take_gradients(),
+            SampleEvaluator::Single(evaluator, _) => evaluator.take_gradients(),
+        }
     }
 }
 
