@@ -82,6 +82,25 @@ impl Emulator {
         planes.map(plane).collect()
     }
 
+    /// The planes of a segment after its code, which has one kernel, ran in these runs.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn run_planes<const WIDTH: usize>(
+        &self,
+        code: &MachineCode,
+        planes: &[[u32; WIDTH]],
+        runs: &[VectorRun],
+    ) -> Vec<[u32; WIDTH]> {
+        let mut input = Vec::new();
+        push_job(
+            &mut input,
+            code,
+            planes.iter().map(|plane| &plane[..]),
+            runs,
+            None,
+        );
+        self.answer(&input).as_chunks().0.to_vec()
+    }
+
     /// The planes of each case after code for one point ran on one point after the other.
     pub(crate) fn run_points(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();

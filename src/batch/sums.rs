@@ -5,13 +5,20 @@
 //! nothing. So chunks, threads and shards of any width give the same sum, to the bit, once they are
 //! joined: each evaluates some nodes of the one tree. Pairwise sums also have the least error of
 //! those that are as fast (Higham 1993, *The accuracy of floating point summation*, section 3).
+//! Every processor gives it: additions of `f64` are those of IEEE 754, and Rust neither reorders
+//! them nor fuses them with others.
 
+mod leaf;
+
+use leaf::leaf_sum;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
 /// Points of a leaf.
 const LEAF: usize = 64;
+/// Numbers that are added at once, in SIMD vectors: an eighth of a leaf.
+const EIGHTH: usize = LEAF / 8;
 
 /// The sums of planes over points, in parts of the one tree that all points have.
 ///
@@ -371,90 +378,51 @@ impl PartialLeaf {
 }
 
 /// Adds the right one of two buddies to the left one, which is that node.
-fn join_nodes(left: &mut [f64], right: &[f64], (level, number): (u32, u64), found: &mut SumFaults) {
-    for (plane, (left, right)) in left.iter_mut().zip(right).enumerate() {
-        let sum = *left + *right;
-        // Either changed nothing, although it is not 0.
-        if (sum == *left && *right != 0.0) || (sum == *right && *left != 0.0) {
-            let is_right = sum == *left;
-            let node = number + u64::from(is_right);
-            let vanished = (sum.is_finite()).then(|| PointFault {
-                plane,
+fn join_nodes(left: &mut [f64], right: &[f64], node: (u32, u64), found: &mut SumFaults) {
+    let (lefts, left_rest) = left.as_chunks_mut::<EIGHTH>();
+    let (rights, right_rest) = right.as_chunks::<EIGHTH>();
+    for (at, (left, right)) in lefts.iter_mut().zip(rights).enumerate() {
+        let sums: [f64; EIGHTH] = std::array::from_fn(|i| left[i] + right[i]);
+        let mut has_vanished = false;
+        for i in 0..EIGHTH {
+            has_vanished |= vanished(left[i], right[i], sums[i]);
+        }
+        if has_vanished {
+            find_vanished_nodes(left, right, at * EIGHTH, node, found);
+        }
+        *left = sums;
+    }
+    find_vanished_nodes(left_rest, right_rest, lefts.len() * EIGHTH, node, found);
+    for (left, right) in left_rest.iter_mut().zip(right_rest) {
+        *left += right;
+    }
+}
+
+/// Whether the sum of two numbers is one of them although the other is not 0.
+#[inline]
+fn vanished(left: f64, right: f64, sum: f64) -> bool {
+    ((sum == left) & (right != 0.0)) | ((sum == right) & (left != 0.0))
+}
+
+/// Notes the planes, from `first` on, in which one of two buddies changes nothing.
+#[cold]
+fn find_vanished_nodes(
+    left: &[f64],
+    right: &[f64],
+    first: usize,
+    (level, number): (u32, u64),
+    found: &mut SumFaults,
+) {
+    for (at, (&left, &right)) in left.iter().zip(right).enumerate() {
+        let sum = left + right;
+        if sum.is_finite() && vanished(left, right, sum) {
+            let node = number + u64::from(sum == left);
+            let fault = PointFault {
+                plane: first + at,
                 point: (node << level) * LEAF as u64,
                 count: 1,
-            });
-            note(&mut found.vanished, vanished);
+            };
+            note(&mut found.vanished, Some(fault));
         }
-        *left = sum;
-    }
-}
-
-/// The sum of the points of a leaf: of halves, in their order, down to one number.
-#[inline]
-fn leaf_sum(values: &[f32; LEAF], plane: usize, leaf: u64, found: &mut SumFaults) -> f64 {
-    let mut sums = [0.0_f64; LEAF];
-    // The largest and the least bits of numbers that are not 0, without their signs.
-    let (mut most, mut least) = (0_u32, u32::MAX);
-    for (sum, value) in sums.iter_mut().zip(values) {
-        let bits = value.to_bits() & 0x7fff_ffff;
-        most = most.max(bits);
-        least = least.min(bits.wrapping_sub(1));
-        *sum = f64::from(*value);
-    }
-    // The sum is below 2^6 times the greatest, and has 53 bits: what is less than 2^47 times
-    // smaller changes it.
-    let lowest = least.wrapping_add(1) >> 23;
-    // The least may be denormal, and then as much smaller as a mantissa is long.
-    let apart = if lowest == 0 { 22 } else { 45 };
-    if most >= f32::INFINITY.to_bits() || most >> 23 > lowest + apart {
-        find_faults(values, plane, leaf, found);
-    }
-    let mut half = LEAF / 2;
-    while half > 0 {
-        let (left, right) = sums.split_at_mut(half);
-        for (left, right) in left.iter_mut().zip(&right[..half]) {
-            *left += right;
-        }
-        half /= 2;
-    }
-    sums[0]
-}
-
-/// Notes the points of a leaf that are not finite, and those that change nothing.
-#[cold]
-fn find_faults(values: &[f32; LEAF], plane: usize, leaf: u64, found: &mut SumFaults) {
-    let fault = |at: usize| {
-        Some(PointFault {
-            plane,
-            point: leaf * LEAF as u64 + at as u64,
-            count: 1,
-        })
-    };
-    let mut sums = values.map(f64::from);
-    // The first point of each sum that is not 0.
-    let mut firsts: [Option<usize>; LEAF] =
-        std::array::from_fn(|at| (values[at] != 0.0).then_some(at));
-    for (at, _) in sums
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| !value.is_finite())
-    {
-        note(&mut found.not_finite, fault(at));
-    }
-    let mut half = LEAF / 2;
-    while half > 0 {
-        for at in 0..half {
-            let (left, right) = (sums[at], sums[at + half]);
-            let sum = left + right;
-            let [first, second] = [firsts[at], firsts[at + half]];
-            if sum.is_finite() && sum == left && right != 0.0 {
-                note(&mut found.vanished, second.and_then(fault));
-            } else if sum.is_finite() && sum == right && left != 0.0 {
-                note(&mut found.vanished, first.and_then(fault));
-            }
-            sums[at] = sum;
-            firsts[at] = [first, second].into_iter().flatten().min();
-        }
-        half /= 2;
     }
 }

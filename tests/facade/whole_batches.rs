@@ -97,6 +97,100 @@ fn points_that_spoil_sums_are_reported() {
 }
 
 #[test]
+fn leaf_sums_are_sums_of_halves() {
+    // The definition, one number after the other: the sum, numbers that vanish, the first of them.
+    fn expected(values: &[f32]) -> (f64, u64, Option<u64>) {
+        let numbered = values.iter().enumerate();
+        let mut sums: Vec<(f64, Option<u64>)> = numbered
+            .map(|(at, &value)| (f64::from(value), (value != 0.0).then_some(at as u64)))
+            .collect();
+        let mut vanished = Vec::new();
+        while sums.len() > 1 {
+            let right = sums.split_off(sums.len() / 2);
+            for (left, right) in sums.iter_mut().zip(right) {
+                let sum = left.0 + right.0;
+                if sum == left.0 && right.0 != 0.0 {
+                    vanished.extend(right.1);
+                } else if sum == right.0 && left.0 != 0.0 {
+                    vanished.extend(left.1);
+                }
+                let first = [left.1, right.1].into_iter().flatten().min();
+                *left = (sum, first);
+            }
+        }
+        let first = vanished.iter().copied().min();
+        (sums[0].0, vanished.len() as u64, first)
+    }
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut leaves_that_vanish = 0;
+    for apart in (0..2000).map(|round| round % 60) {
+        // Powers of two so far apart, now and then denormal, with and without zeros.
+        let lowest = random.u32(0..256 - apart);
+        let zeros = random.u32(0..64);
+        let values: Vec<f32> = (0..64)
+            .map(|_| {
+                let exponent = if random.bool() {
+                    lowest
+                } else {
+                    lowest + apart
+                };
+                let mantissa = if random.bool() {
+                    random.u32(..) >> 9
+                } else {
+                    0
+                };
+                let bits = u32::from(random.bool()) << 31 | exponent.min(254) << 23 | mantissa;
+                let is_zero = random.u32(0..64) < zeros;
+                f32::from_bits(if is_zero { bits & 1 << 31 } else { bits })
+            })
+            .collect();
+        let mut sums = PlaneSums::new(1);
+        sums.add(0, &[&values]);
+        let (total, count, first) = expected(&values);
+        assert_eq!(sums.totals()[0].to_bits(), total.to_bits(), "{values:?}");
+        let found = sums.faults();
+        assert_eq!(found.not_finite, None);
+        let found = found.vanished.map(|fault| (fault.count, fault.point));
+        assert_eq!(found, first.map(|point| (count, point)), "{values:?}");
+        leaves_that_vanish += usize::from(found.is_some());
+    }
+    assert!(
+        (200..1500).contains(&leaves_that_vanish),
+        "{leaves_that_vanish}"
+    );
+}
+
+#[test]
+fn nodes_of_many_planes_are_those_of_one() {
+    // Planes in which a leaf vanishes beside the other one, or does not.
+    let planes: Vec<Vec<f32>> = (0..19_u64)
+        .map(|plane| {
+            let (left, right) = match plane % 4 {
+                0 => (1e20, 1.0),
+                1 => (1.0, 1e20),
+                2 => (1e20, 0.0),
+                _ => (plane as f32, 1e-5),
+            };
+            [vec![left; 64], vec![right; 64]].concat()
+        })
+        .collect();
+    let slices: Vec<&[f32]> = planes.iter().map(Vec::as_slice).collect();
+    let mut whole = PlaneSums::new(planes.len());
+    whole.add(0, &slices);
+    let mut count = 0;
+    for (plane, values) in slices.iter().enumerate() {
+        let mut alone = PlaneSums::new(1);
+        alone.add(0, &[values]);
+        assert_eq!(alone.totals()[0].to_bits(), whole.totals()[plane].to_bits());
+        let expected = [Some(64), Some(0), None, None][plane % 4];
+        assert_eq!(alone.faults().vanished.map(|fault| fault.point), expected);
+        count += u64::from(expected.is_some());
+    }
+    let fault = whole.faults().vanished.unwrap();
+    assert_eq!((fault.plane, fault.point, fault.count), (1, 0, count));
+}
+
+#[test]
 fn shards_of_one_point_are_not_joined() {
     let shard = |first: u64, count: usize| {
         let mut sums = PlaneSums::new(1);

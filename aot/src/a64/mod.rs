@@ -127,5 +127,7 @@ impl A64Assembler {
     }
 }
 
+#[cfg(all(test, target_arch = "x86_64"))]
+mod gradient_tests;
 #[cfg(test)]
 mod tests;
