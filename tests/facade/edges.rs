@@ -1,8 +1,9 @@
 //! Gradients by edges: facts, and what edges must not change.
 
-use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel};
+use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, WholeBatch};
+use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, EdgeBatch, GradientRequest};
-use adumbra::{Compiler, Engine, GlobalsLayout, Instance, NoTextures, Sources, Type};
+use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
 use serde_json::Value;
 
 /// Facts of `shared/data/adelta_facts.json`; more of the same form are in the file that this
@@ -141,4 +142,211 @@ fn facts_of_edges_hold_on_every_engine() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// Rings: decisions in a loop, one of them by what the others gave.
+const RINGS: &str = "
+    shader rings(float2 centre = float2(9.3, 7.8), float radius = 2.7, float step = 2.3, color ink = color(0.9, 0.4, 0.1), out color c, out float count)
+    {
+        float2 p = global_value<pixel> - centre;
+        float best = -10.0;
+        c = color(0, 0, 0);
+        for (int i = 0; i < 3; i++) {
+            float outer = radius + i * step;
+            float d = length(p);
+            float z = 0.3 * p.x - i;
+            if (d < outer && d > 0.8 * outer && z > best) {
+                best = z;
+                c = ink * (1.0 + 0.1 * i);
+                count += 1.0;
+            }
+        }
+        count += 0.5 * floor(0.4 * p.y + radius);
+    }";
+const WIDTH: usize = 24;
+const HEIGHT: usize = 19;
+
+/// What an image's gradient is evaluated by.
+#[derive(Clone, Copy)]
+struct Setting {
+    engine: Engine,
+    simd: Option<SimdLevel>,
+    width: Option<usize>,
+    threads: usize,
+    /// Rows that are evaluated at a time.
+    strip: usize,
+    /// The weights of the outputs: of each number of `c`, and of `count`.
+    weights: [f32; 2],
+}
+
+const SETTING: Setting = Setting {
+    engine: Engine::Batch,
+    simd: None,
+    width: None,
+    threads: 1,
+    strip: HEIGHT,
+    weights: [1.0, 0.5],
+};
+
+/// The planes of a shader's gradient by its inputs, over an image, and how many points see edges.
+fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f32>>, usize) {
+    let layout = GlobalsLayout::new().with("pixel", Type::Vector(2)).unwrap();
+    let program = Compiler::new(layout)
+        .compile(&Sources::new("image.adu", source))
+        .unwrap();
+    let axes = [0, 1].map(|at| Axis::new("pixel", at, 1.0));
+    let edges = program
+        .edge_gradient(&GradientRequest::new(), &axes)
+        .unwrap();
+    let gradient = edges.smooth().program();
+    let names = edges.smooth().parameters().iter().flat_map(|parameter| {
+        let floats = 0..parameter.value.ty.scalar_count();
+        floats.map(move |float| (format!("d({})", parameter.value.name), float))
+    });
+    let names: Vec<(String, usize)> = names.collect();
+    let mut found = vec![vec![0.0_f32; WIDTH * HEIGHT]; names.len()];
+    let mut points = 0;
+    for row in (0..HEIGHT).step_by(setting.strip) {
+        let rows = row..HEIGHT.min(row + setting.strip);
+        // The rows around a strip are its neighbours.
+        let around = rows.start.saturating_sub(1)..HEIGHT.min(rows.end + 1);
+        let numbers = around.start * WIDTH..around.end * WIDTH;
+        let x: Vec<f32> = numbers
+            .clone()
+            .map(|at| (at % WIDTH) as f32 + 0.5)
+            .collect();
+        let y: Vec<f32> = numbers
+            .clone()
+            .map(|at| (at / WIDTH) as f32 + 0.5)
+            .collect();
+        let mut globals = BatchGlobals::new(gradient.globals());
+        globals.plane("pixel", Part::Value, 0, &x, 1).unwrap();
+        globals.plane("pixel", Part::Value, 1, &y, 1).unwrap();
+        globals
+            .uniform_part("pixel", Part::Ddx, [1.0_f32, 0.0])
+            .unwrap();
+        globals
+            .uniform_part("pixel", Part::Ddy, [0.0_f32, 1.0])
+            .unwrap();
+        for output in edges.smooth().outputs() {
+            let seed = format!("d({})", output.name);
+            let [of_colour, of_count] = setting.weights;
+            match output.name.as_str() {
+                "c" => globals
+                    .uniform(&seed, [of_colour; 3], [0.0; 3], [0.0; 3])
+                    .unwrap(),
+                _ => globals.uniform(&seed, of_count, 0.0, 0.0).unwrap(),
+            }
+        }
+        let own = rows.start * WIDTH..rows.end * WIDTH;
+        let mut planes: Vec<OutputPlane<'_>> = (names.iter().zip(&mut found))
+            .map(|((name, float), plane)| {
+                OutputPlane::new(name, Part::Value, *float, &mut plane[own.clone()], 1)
+            })
+            .collect();
+        let setup = BatchSetup {
+            simd: setting.simd,
+            width: setting.width,
+            ..BatchSetup::default()
+        };
+        let instance = Instance::new(gradient);
+        let own = own.start - numbers.start..own.end - numbers.start;
+        if is_smooth {
+            let batch = WholeBatch::new(&instance).setup(setup);
+            batch
+                .planes(&globals, own, &mut planes, || NoTextures)
+                .unwrap();
+            continue;
+        }
+        let batch = EdgeBatch::new(&edges, &instance)
+            .setup(setup)
+            .engine(setting.engine)
+            .threads(setting.threads)
+            .numbered_from(numbers.start as u64)
+            .rows(WIDTH, 0..numbers.len());
+        let (.., report) = batch
+            .planes(&globals, own, &mut planes, || NoTextures)
+            .unwrap();
+        assert_eq!(report.unresolved, 0);
+        points += report.points;
+    }
+    (found, points)
+}
+
+fn bits(planes: &[Vec<f32>]) -> Vec<Vec<u32>> {
+    let bits = |plane: &Vec<f32>| plane.iter().map(|number| number.to_bits()).collect();
+    planes.iter().map(bits).collect()
+}
+
+#[test]
+fn bits_do_not_depend_on_engines_widths_threads_and_strips() {
+    let (one, points) = image_gradient(RINGS, SETTING, false);
+    assert!(points > 100, "{points}");
+    let mut settings = Vec::new();
+    for engine in Engine::available() {
+        settings.push(Setting { engine, ..SETTING });
+    }
+    for (width, threads) in [(7, 1), (64, 2), (512, 8)] {
+        let width = Some(width);
+        settings.push(Setting {
+            width,
+            threads,
+            ..SETTING
+        });
+    }
+    for strip in [1, 2, 7] {
+        settings.push(Setting { strip, ..SETTING });
+    }
+    settings.push(Setting {
+        simd: Some(SimdLevel::Baseline),
+        ..SETTING
+    });
+    for (number, setting) in settings.into_iter().enumerate() {
+        let (other, seen) = image_gradient(RINGS, setting, false);
+        assert_eq!(
+            (bits(&other), seen),
+            (bits(&one), points),
+            "setting {number}"
+        );
+    }
+}
+
+#[test]
+fn gradient_is_linear_in_the_weights() {
+    let of = |weights: [f32; 2]| image_gradient(RINGS, Setting { weights, ..SETTING }, false).0;
+    let (colour, count, both) = (of([1.0, 0.0]), of([0.0, 1.0]), of([1.0, 0.5]));
+    let (mut largest, mut worst) = (0.0_f32, 0.0_f32);
+    for ((colour, count), both) in colour.iter().zip(&count).zip(&both) {
+        for ((colour, count), both) in colour.iter().zip(count).zip(both) {
+            largest = largest.max(both.abs());
+            worst = worst.max((colour + 0.5 * count - both).abs());
+        }
+    }
+    assert!(worst < 1e-5 * largest, "{worst} of {largest}");
+}
+
+#[test]
+fn shader_without_decisions_has_the_smooth_gradient() {
+    let source = "shader s(float a = 0.3, out float count) { float2 p = global_value<pixel>; count = sin(a * p.x) * max(p.y, a); }";
+    let (edges, points) = image_gradient(source, SETTING, false);
+    assert_eq!(points, 0);
+    assert_eq!(bits(&edges), bits(&image_gradient(source, SETTING, true).0));
+}
+
+#[test]
+fn sum_over_an_image_is_how_its_area_changes() {
+    // By the radius the perimeter; by the centre nothing, since the circle is within the image, but
+    // for what an edge gains where another axis takes over.
+    let source = "
+        shader circle(float radius = 6.3, float2 centre = float2(11.2, 9.7), out float count)
+        {
+            float2 p = global_value<pixel> - centre;
+            count = dot(p, p) < radius * radius ? 1.0 : 0.0;
+        }";
+    let weights = [0.0, 1.0];
+    let (planes, _) = image_gradient(source, Setting { weights, ..SETTING }, false);
+    let sums: Vec<f32> = planes.iter().map(|plane| plane.iter().sum()).collect();
+    let perimeter = std::f32::consts::TAU * 6.3;
+    assert!((sums[0] - perimeter).abs() < 0.02 * perimeter, "{sums:?}");
+    assert!(sums[1..].iter().all(|sum| sum.abs() < 0.05 * perimeter), "{sums:?}");
 }

@@ -279,19 +279,32 @@ impl GradJob<'_> {
             limits: self.setup.limits(self.instance.program()),
             ..BatchSetup::default()
         };
-        let varying = self.points.planes(band);
+        // The pixels of the rows around are neighbours.
+        let width = self.points.points().width();
+        let around = match width {
+            None => band.clone(),
+            Some(width) => {
+                let all = self.points.points().numbers();
+                let first = band.start.saturating_sub(width).max(all.start);
+                first..all.end.min(band.end.saturating_add(width))
+            }
+        };
+        let varying = self.points.planes(&around);
         let mut outputs = output_planes(scalars, planes);
-        let done = EdgeBatch::new(edges, self.instance)
+        let mut batch = EdgeBatch::new(edges, self.instance)
             .setup(setup)
             .engine(self.setup.engine)
             .threads(self.args.threads.map_or(0, usize::from))
-            .numbered_from(band.start as u64)
-            .add(
-                &self.points.batch_globals(&varying),
-                0..band.len(),
-                &mut outputs,
-                || self.host(),
-            );
+            .numbered_from(around.start as u64);
+        if let Some(width) = width.filter(|_| self.args.axes.is_empty()) {
+            batch = batch.rows(width, 0..around.len());
+        }
+        let done = batch.add(
+            &self.points.batch_globals(&varying),
+            band.start - around.start..band.end - around.start,
+            &mut outputs,
+            || self.host(),
+        );
         done.map(Some).map_err(CliError::usage)
     }
 

@@ -71,6 +71,14 @@ impl GradPoints {
         }
     }
 
+    /// Pixels of a row, if they are those of a whole image.
+    pub fn width(&self) -> Option<usize> {
+        match self {
+            GradPoints::Image(grid, None) => Some(grid.size().width() as usize),
+            _ => None,
+        }
+    }
+
     /// The same points with the seeds of the outputs.
     pub fn with_seeds(mut self, gradient: &Gradient, seeds: &[Seeds]) -> SeededPoints {
         let globals = match &mut self {

@@ -1,18 +1,15 @@
 //! Gradients by edges of whole batches: the smooth parts' program, and what edges add to its planes.
 
-use super::points::{BlockSampler, Here, SampleProgram, names_of_trace};
-use super::search::{Kernel, Root, Sample, search};
-use super::{AxisMoves, EdgeGradient};
+use super::EdgeGradient;
+use super::places::{Float, Places, gradient_floats};
+use super::worker::{Found, Worker};
 use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
 use crate::buffer::BufferGradients;
 use crate::evaluator::{Engine, EngineError};
-use crate::gradient::parts::{DerivativePlace, ParameterKind};
-use crate::gradient::{DifferentiatedValue, Gradient};
+use crate::gradient::Gradient;
 use crate::program::Instance;
 use crate::value::Part;
-use adumbra_ir::Type;
 use adumbra_ir::host::Host;
-use adumbra_ir::passes::decision_names;
 use adumbra_vm::FloatEnvironment;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,20 +18,49 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Points that a thread searches for edges at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Slopes of a margin along an axis, over the distance of two samples, at which its root has no
-/// place.
-const LEAST_SLOPE: f64 = 1e-8;
+/// Rows of a block, of points that are the pixels of an image: those around it are evaluated twice.
+const BLOCK_ROWS: usize = 16;
 
 /// The gradient by edges of an instance, with what its points are evaluated by.
 #[derive(Clone, Debug)]
 pub struct EdgeBatch {
-    edges: EdgeGradient,
-    instance: Instance,
-    setup: BatchSetup,
+    pub(super) edges: EdgeGradient,
+    pub(super) instance: Instance,
+    pub(super) setup: BatchSetup,
     /// If samples are evaluated one by one, the engine.
-    single: Option<Engine>,
+    pub(super) single: Option<Engine>,
     threads: usize,
-    first: u64,
+    pub(super) first: u64,
+    pub(super) rows: Option<Rows>,
+}
+
+/// Points in rows: the first two axes lead from one to the next, and from row to row.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    width: usize,
+    /// The points that the planes of globals have.
+    planes: Range<usize>,
+}
+
+impl Rows {
+    /// The points of a block, with the row before and the row after it as far as there are.
+    pub(super) fn around(&self, points: &Range<usize>) -> Range<usize> {
+        let start = points.start.saturating_sub(self.width);
+        let end = points.end.saturating_add(self.width);
+        start.max(self.planes.start)..end.min(self.planes.end)
+    }
+
+    /// The number of a point's neighbour, if it is in the same row, or in a row before or after.
+    pub(super) fn neighbour(&self, number: usize, axis: usize, side: f64) -> Option<usize> {
+        let column = number % self.width;
+        match (axis, side < 0.0) {
+            (0, true) if column > 0 => Some(number - 1),
+            (0, false) if column + 1 < self.width => Some(number + 1),
+            (1, true) => number.checked_sub(self.width),
+            (1, false) => number.checked_add(self.width),
+            _ => None,
+        }
+    }
 }
 
 /// What edges added to a gradient.
@@ -62,29 +88,6 @@ impl EdgeReport {
     }
 }
 
-/// The words, and scalars of outputs, that a search reads: the same for all threads.
-struct Places {
-    /// Words of the weights of the outputs' floats, among those of the smooth program's globals.
-    weights: Vec<usize>,
-    /// Outputs that are differentiated.
-    outputs: Vec<String>,
-    /// Gradients of a margin by the parameters, and then by the globals.
-    gradients: Vec<String>,
-    /// Per wanted float, its number among those.
-    wanted: Vec<usize>,
-    /// Per word of a global, the number of its slope among those.
-    slopes: Vec<(usize, usize)>,
-    /// The global that weighs the margin.
-    seed: String,
-}
-
-/// What a thread found.
-struct Found {
-    added: Vec<(usize, Vec<f64>)>,
-    report: EdgeReport,
-    gradients: Option<BufferGradients>,
-}
-
 impl EdgeBatch {
     /// The gradient of an instance of the [smooth](EdgeGradient::smooth) program, on one thread, by
     /// the default setup.
@@ -101,6 +104,7 @@ impl EdgeBatch {
             single: None,
             threads: 1,
             first: 0,
+            rows: None,
         }
     }
 
@@ -128,6 +132,16 @@ impl EdgeBatch {
     /// The same where the first words of the globals' planes are those of point number `first`.
     pub fn numbered_from(mut self, first: u64) -> EdgeBatch {
         self.first = first;
+        self
+    }
+
+    /// The same for points that are the pixels of an image, numbered row by row: a point's
+    /// neighbours along the first axis are the points before and after it, those along the second
+    /// the ones a row away. `planes` are the points that the planes of the globals have: what lies
+    /// beyond them and the rows is evaluated for each point that it is a neighbour of.
+    pub fn rows(mut self, width: usize, planes: Range<usize>) -> EdgeBatch {
+        let is_image = width > 0 && self.edges.axes().len() >= 2;
+        self.rows = is_image.then_some(Rows { width, planes });
         self
     }
 
@@ -190,7 +204,7 @@ impl EdgeBatch {
                     .map(|float| (at, float.clone())),
             );
         }
-        let places = self.places(margins, &wanted);
+        let places = Places::new(self.edges.smooth(), margins, &wanted);
         let found = self.on_threads(globals, &points, &places, margins, &host)?;
         let mut edges = EdgeReport::default();
         for found in found {
@@ -208,48 +222,6 @@ impl EdgeBatch {
         Ok((gradients, edges))
     }
 
-    fn places(&self, margins: &Gradient, wanted: &[(usize, Float)]) -> Places {
-        let (smooth, layout) = (self.edges.smooth(), self.instance.program().globals());
-        let of_margins = gradient_floats(margins);
-        let mut gradients: Vec<String> = Vec::new();
-        let mut first = Vec::new();
-        for (number, float) in of_margins.iter().enumerate() {
-            if gradients.last() != Some(&float.output) {
-                gradients.push(float.output.clone());
-                first.push(number);
-            }
-        }
-        let number = |kind: ParameterKind, name: &str, float: usize| {
-            let mut floats = of_margins.iter();
-            floats.position(|of| of.kind == kind && of.name == name && of.float == float)
-        };
-        let wanted = wanted.iter().map(|(_, of)| {
-            let number = number(of.kind, &of.name, of.float);
-            number.expect("margins have the same parameters")
-        });
-        let mut slopes = Vec::new();
-        for member in layout.members() {
-            let first = member.part(Part::Value as usize).start;
-            for (float, scalar) in member.ty().float_scalars().into_iter().enumerate() {
-                let number = number(ParameterKind::Global, member.name(), float);
-                slopes.extend(number.map(|number| (first + scalar, number)));
-            }
-        }
-        let weights = smooth
-            .outputs()
-            .iter()
-            .flat_map(|output| seed_words(output, layout));
-        let outputs = smooth.outputs().iter().map(|output| output.name.clone());
-        Places {
-            weights: weights.collect(),
-            outputs: outputs.collect(),
-            gradients,
-            wanted: wanted.collect(),
-            slopes,
-            seed: seed_of_margin(margins),
-        }
-    }
-
     /// Searches all blocks.
     fn on_threads<H: Host>(
         &self,
@@ -259,19 +231,23 @@ impl EdgeBatch {
         margins: &Gradient,
         host: &(impl Fn() -> H + Sync),
     ) -> Result<Vec<Found>, EngineError> {
-        let blocks = points.len().div_ceil(BLOCK);
+        let block = match &self.rows {
+            None => BLOCK,
+            Some(rows) => BLOCK.max(BLOCK_ROWS.saturating_mul(rows.width)),
+        };
+        let blocks = points.len().div_ceil(block);
         let next = AtomicUsize::new(0);
         let work = || {
             let _mode = FloatEnvironment::enter();
             let mut worker = Worker::new(self, places, margins)?;
             let mut host = host();
             loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                if block >= blocks || host.is_cancelled() {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= blocks || host.is_cancelled() {
                     return Ok(worker.finish());
                 }
-                let first = points.start + block * BLOCK;
-                let block = first..points.end.min(first + BLOCK);
+                let first = points.start + number * block;
+                let block = first..points.end.min(first + block);
                 worker.block(globals, block, points.start, &mut host);
             }
         };
@@ -292,287 +268,4 @@ impl EdgeBatch {
             all.into_iter().collect()
         })
     }
-}
-
-/// A float of a gradient by a parameter.
-#[derive(Clone, Debug)]
-struct Float {
-    kind: ParameterKind,
-    name: String,
-    /// Its number among those of the parameter.
-    float: usize,
-    /// The output that has it, and its scalar there.
-    output: String,
-    scalar: usize,
-}
-
-/// The floats of a gradient's outputs, in order.
-fn gradient_floats(gradient: &Gradient) -> Vec<Float> {
-    let mut floats = Vec::new();
-    for parameter in gradient.parameters() {
-        if let DerivativePlace::Output(output) = &parameter.value.place {
-            let scalars = parameter.value.ty.float_scalars().into_iter().enumerate();
-            floats.extend(scalars.map(|(float, scalar)| Float {
-                kind: parameter.kind,
-                name: parameter.value.name.clone(),
-                float,
-                output: output.clone(),
-                scalar,
-            }));
-        }
-    }
-    floats
-}
-
-/// The words of the weights of an output's floats.
-fn seed_words(output: &DifferentiatedValue, layout: &crate::GlobalsLayout) -> Vec<usize> {
-    let DerivativePlace::Globals(seeds) = &output.place else {
-        panic!("the mode is backward");
-    };
-    let words = seeds.iter().flat_map(|(name, ty): &(String, Type)| {
-        let member = layout.member(name).expect("it has the seeds");
-        let first = member.value_offset() / 4;
-        first..first + ty.scalar_count()
-    });
-    words.collect()
-}
-
-/// The global that weighs the margin.
-fn seed_of_margin(margins: &Gradient) -> String {
-    match &margins.outputs()[0].place {
-        DerivativePlace::Globals(seeds) => seeds[0].0.clone(),
-        _ => panic!("the mode is backward"),
-    }
-}
-
-/// A thread that searches blocks of points for edges.
-struct Worker<'b> {
-    edges: &'b EdgeGradient,
-    places: &'b Places,
-    number_from: usize,
-    compared: SampleProgram,
-    watched: SampleProgram,
-    margins: SampleProgram,
-    by_memory: Option<SampleProgram>,
-    found: Found,
-}
-
-impl<'b> Worker<'b> {
-    fn new(
-        batch: &'b EdgeBatch,
-        places: &'b Places,
-        margins: &Gradient,
-    ) -> Result<Worker<'b>, EngineError> {
-        let edges = &batch.edges;
-        let program = |program, outputs: &[&str], seeds: &[&str]| {
-            let instance = batch.instance.for_program(program);
-            SampleProgram::new(&instance, (&batch.setup, batch.single), outputs, seeds)
-        };
-        let [count, hash @ ..] = [
-            decision_names::COUNT,
-            decision_names::HASH[0],
-            decision_names::HASH[1],
-        ];
-        let outputs = places.outputs.iter().map(String::as_str);
-        let traced: Vec<&str> = outputs.chain(names_of_trace()).collect();
-        let gradients: Vec<&str> = places.gradients.iter().map(String::as_str).collect();
-        let by_memory = edges.by_memory.as_ref().map(|by_memory| {
-            let seed = seed_of_margin(by_memory);
-            program(by_memory.program(), &[], &[&seed])
-        });
-        Ok(Worker {
-            edges,
-            places,
-            number_from: batch.first as usize,
-            compared: program(&edges.compared, &[count, hash[0], hash[1]], &[])?,
-            watched: program(&edges.watched, &traced, &[])?,
-            margins: program(margins.program(), &gradients, &[&places.seed])?,
-            by_memory: by_memory.transpose()?,
-            found: Found {
-                added: Vec::new(),
-                report: EdgeReport::default(),
-                gradients: None,
-            },
-        })
-    }
-
-    fn finish(mut self) -> Found {
-        if let Some(by_memory) = &mut self.by_memory {
-            self.found.gradients = Some(by_memory.take_gradients());
-        }
-        self.found
-    }
-
-    /// Searches a block of points; `origin` is the first point of the planes.
-    fn block<H: Host>(
-        &mut self,
-        globals: &BatchGlobals<'_>,
-        points: Range<usize>,
-        origin: usize,
-        host: &mut H,
-    ) {
-        let stride = self.edges.compared.globals().size() / 4;
-        let mut words = Vec::with_capacity(stride * points.len());
-        for point in points.clone() {
-            let sources = &globals.sources()[..stride];
-            words.extend(sources.iter().map(|source| source.get(point)));
-        }
-        let here = Here {
-            stride,
-            words,
-            first: self.number_from + points.start,
-        };
-        let mut kernels = self.kernels(&here, points.len(), host);
-        let axes = &self.edges.moves;
-        let mut sampler = BlockSampler {
-            here: &here,
-            axes,
-            program: &mut self.watched,
-            host,
-        };
-        let roots = search(&mut kernels, &self.edges.sites, &mut sampler);
-        let weights = |point: usize| {
-            let words = self.places.weights.iter();
-            words.map(move |&word| {
-                let bits = globals.sources()[word].get(points.start + point);
-                f64::from(f32::from_bits(bits))
-            })
-        };
-        self.margins.clear();
-        for root in &roots {
-            self.margins.add(&here, axes, &root.sample, 1.0);
-        }
-        self.margins.run(host);
-        let mut report = EdgeReport {
-            roots: roots.len(),
-            ..EdgeReport::default()
-        };
-        let mut weighed: Vec<(Sample, f64)> = Vec::new();
-        for (number, root) in roots.iter().enumerate() {
-            let point = root.sample.point;
-            let jump = weigh(&root.jump, weights(point));
-            let weight = self.weight(&here, axes, number, root) * jump;
-            if weight == 0.0 {
-                continue;
-            }
-            weighed.push((root.sample, weight));
-            let margins = &self.margins;
-            let place = points.start + point - origin;
-            if self
-                .found
-                .added
-                .last()
-                .is_none_or(|(last, _)| *last != place)
-            {
-                let zeros = vec![0.0; self.places.wanted.len()];
-                self.found.added.push((place, zeros));
-            }
-            let (_, added) = self.found.added.last_mut().expect("one was just added");
-            for (sum, &float) in added.iter_mut().zip(&self.places.wanted) {
-                let slope = margins.float(number, float);
-                // A product with 0 is 0, as in the sweeps.
-                *sum += if slope == 0.0 { 0.0 } else { weight * slope };
-            }
-        }
-        if let Some(by_memory) = &mut self.by_memory {
-            by_memory.clear();
-            for (sample, weight) in &weighed {
-                by_memory.add(&here, axes, sample, *weight as f32);
-            }
-            by_memory.run(host);
-        }
-        let count = |is_one: &dyn Fn(&Kernel) -> bool| {
-            let mut points: Vec<usize> = kernels
-                .iter()
-                .filter(|kernel| is_one(kernel))
-                .map(|k| k.point)
-                .collect();
-            points.dedup();
-            points
-        };
-        report.points = count(&|kernel| kernel.roots > 0).len();
-        let unresolved = count(&|kernel| kernel.is_unresolved);
-        report.unresolved = unresolved.len();
-        report.first_unresolved = unresolved.first().map(|point| here.first + point);
-        self.found.report.join(report);
-    }
-
-    /// The points and neighbours whose decisions differ.
-    fn kernels<H: Host>(&mut self, here: &Here, count: usize, host: &mut H) -> Vec<Kernel> {
-        let axes = &self.edges.moves;
-        let neighbours = |axis: usize| [(axis, -1.0), (axis, 1.0)];
-        let neighbours: Vec<(usize, f64)> = (0..axes.len()).flat_map(neighbours).collect();
-        let per_point = 1 + neighbours.len();
-        self.compared.clear();
-        for point in 0..count {
-            let places = std::iter::once((0, 0.0)).chain(neighbours.iter().copied());
-            for (axis, offset) in places {
-                let sample = Sample {
-                    point,
-                    axis,
-                    offset,
-                    forced: Default::default(),
-                    watched: 0,
-                };
-                self.compared.add(here, axes, &sample, 0.0);
-            }
-        }
-        self.compared.run(host);
-        let trace = |sample: usize| {
-            let words = [0, 1, 2].map(|scalar| self.compared.word(sample, scalar));
-            (self.compared.has_ended(sample), words)
-        };
-        let mut kernels = Vec::new();
-        for point in 0..count {
-            let own = trace(point * per_point);
-            for (at, &(axis, side)) in neighbours.iter().enumerate() {
-                if trace(point * per_point + 1 + at) != own {
-                    kernels.push(Kernel::new(point, axis, side));
-                }
-            }
-        }
-        kernels
-    }
-
-    /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest.
-    fn weight(&self, here: &Here, axes: &[AxisMoves], number: usize, root: &Root) -> f64 {
-        if !self.margins.has_ended(number) {
-            return 0.0;
-        }
-        let point = root.sample.point;
-        let along = |axis: &AxisMoves| {
-            let moves = axis.moves.iter().map(|&(word, slope)| {
-                let by_word = self.places.slopes.iter().find(|(of, _)| *of == word);
-                let by_word = by_word.map_or(0.0, |&(_, float)| self.margins.float(number, float));
-                match by_word {
-                    0.0 => 0.0,
-                    by_word => by_word * here.slope(point, slope),
-                }
-            });
-            moves.sum::<f64>().abs() * axis.spacing
-        };
-        let own = along(&axes[root.sample.axis]);
-        let mut others = axes.iter().enumerate();
-        let is_fastest = others.all(|(at, axis)| {
-            let other = along(axis);
-            match at > root.sample.axis {
-                true => own > other,
-                false => own >= other,
-            }
-        });
-        match is_fastest && own > LEAST_SLOPE {
-            true => 0.5 / own,
-            false => 0.0,
-        }
-    }
-}
-
-/// Σ weight · jump. What has no weight does not count, also where it is not finite.
-fn weigh(jump: &[f64], weights: impl Iterator<Item = f64>) -> f64 {
-    let products = jump.iter().zip(weights).map(|(jump, weight)| match weight {
-        0.0 => 0.0,
-        weight => jump * weight,
-    });
-    products.sum()
 }

@@ -13,9 +13,11 @@
 
 mod axes;
 mod batch;
+mod places;
 mod points;
 mod sample_host;
 mod search;
+mod worker;
 
 pub use axes::{Axis, MAX_AXES};
 pub use batch::{EdgeBatch, EdgeReport};
