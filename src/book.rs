@@ -61,6 +61,8 @@ struct ErrorsE0818;
 struct Fit;
 #[doc = include_str!("../docs/shader-gradients.md")]
 struct ShaderGradients;
+#[doc = include_str!("../docs/edges.md")]
+struct Edges;
 #[doc = include_str!("../docs/errors/W0805.md")]
 struct ErrorsW0805;
 #[doc = include_str!("../docs/errors/W0806.md")]

@@ -348,5 +348,8 @@ fn sum_over_an_image_is_how_its_area_changes() {
     let sums: Vec<f32> = planes.iter().map(|plane| plane.iter().sum()).collect();
     let perimeter = std::f32::consts::TAU * 6.3;
     assert!((sums[0] - perimeter).abs() < 0.02 * perimeter, "{sums:?}");
-    assert!(sums[1..].iter().all(|sum| sum.abs() < 0.05 * perimeter), "{sums:?}");
+    assert!(
+        sums[1..].iter().all(|sum| sum.abs() < 0.05 * perimeter),
+        "{sums:?}"
+    );
 }

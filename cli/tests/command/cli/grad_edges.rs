@@ -1,0 +1,152 @@
+//! `grad --rules edge`: facts, images of any size, and what is refused.
+
+use super::grad::grad;
+use super::{close, json_of};
+use serde_json::{Value, json};
+
+const FACTS: &str = include_str!("../../../../tests/data/discontinuity_facts.json");
+
+const DISC: &str = "
+    shader disc(float radius = 5.3, float unused = 1.0, out float o)
+    {
+        float2 p = global_value<pixel> - float2(8, 8);
+        o = length(p) < radius ? 1.0 : 0.0;
+    }";
+
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        value => value.as_f64().into_iter().collect(),
+    }
+}
+
+#[test]
+fn facts_hold() {
+    let facts: Vec<Value> = serde_json::from_str(FACTS).unwrap();
+    let mut held = 0;
+    for fact in &facts {
+        let (Some(shader), Some(edge)) = (fact["shader"].as_str(), fact.get("edge")) else {
+            continue;
+        };
+        let (place, spacings) = (numbers(&fact["x"]), numbers(&fact["dx"]));
+        let names = ["x", "y", "z"];
+        let axes: Vec<String> = (names.iter().zip(&spacings))
+            .map(|(name, spacing)| format!("{name}:{spacing}"))
+            .collect();
+        let mut args = vec!["--rules".to_owned(), "edge".to_owned(), "--json".to_owned()];
+        args.extend(["--axes".to_owned(), axes.join(",")]);
+        for (name, place) in names.iter().zip(&place) {
+            args.extend(["-g".to_owned(), format!("{name}={place}")]);
+        }
+        let outputs: Vec<&str> = (shader.split("out float ").skip(1))
+            .map(|rest| rest.split([',', ')']).next().unwrap())
+            .collect();
+        args.extend(["--of".to_owned(), outputs.join(",")]);
+        for (output, weight) in outputs
+            .iter()
+            .zip(fact.get("dL").iter().flat_map(|w| numbers(w)))
+        {
+            args.extend(["--seed".to_owned(), format!("{output}={weight}")]);
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let ran = grad(shader, &args);
+        assert_eq!(ran.code, 0, "{fact} {ran:?}");
+        let found = json_of(&ran);
+        let parameters = shader
+            .split("float ")
+            .filter(|rest| rest.contains("<<< fit >>>"));
+        let parameters = parameters.map(|rest| rest.split(' ').next().unwrap());
+        let gradient: Vec<f64> = parameters
+            .flat_map(|name| numbers(&found["gradient"][name]))
+            .collect();
+        for (found, known) in gradient.iter().zip(numbers(edge)) {
+            assert!(
+                (found - known).abs() <= 1e-5 * known.abs().max(1.0),
+                "{fact}: {gradient:?}"
+            );
+        }
+        held += 1;
+    }
+    assert_eq!(held, 53);
+}
+
+#[test]
+fn edges_of_an_image_count() {
+    let ran = grad(DISC, &["--size", "16x16", "--rules", "edge", "--json"]);
+    let found = json_of(&ran);
+    let perimeter = std::f64::consts::TAU * 5.3;
+    let radius = found["gradient"]["radius"].as_f64().unwrap();
+    assert!((radius - perimeter).abs() < 0.1 * perimeter, "{found}");
+    assert_eq!(found["zero"], json!(["unused"]));
+    assert_eq!(found["diagnostics"]["nullified"], json!(0));
+    let seen = found["diagnostics"]["edge_points"].as_u64().unwrap();
+    assert!(seen > 40, "{found}");
+    // A pixel alone sees what it sees among the others.
+    let one = ["--size", "16x16", "--at", "13,8", "--rules", "edge"];
+    let one = grad(DISC, &one);
+    assert!(one.stdout.contains("edges beside the point: 1"), "{one:?}");
+    let smooth = json_of(&grad(DISC, &["--size", "16x16", "--json"]));
+    assert_eq!(smooth["gradient"]["radius"], json!(0.0));
+    assert_eq!(smooth["zero"], json!(["radius", "unused"]));
+}
+
+#[test]
+fn engines_agree() {
+    let of = |engine: &str| {
+        let args = [
+            "--size", "16x16", "--rules", "edge", "--json", "--engine", engine,
+        ];
+        grad(DISC, &args).stdout
+    };
+    let batch = of("batch");
+    assert!(batch.contains("edge_points"), "{batch}");
+    assert_eq!(of("point"), batch);
+    assert_eq!(of("reference"), batch);
+}
+
+#[test]
+fn narrow_lines_are_reported() {
+    // Six edges between a point and the next one.
+    let source = "shader s(float t = 0.1, out float o) { float x = global_value<x> + t; o = fract(3 * x) < 0.5 ? 1.0 : 0.0; }";
+    let args = ["--rules", "edge", "--axes", "x", "-g", "x=0"];
+    let ran = grad(source, &args);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(
+        ran.stderr.contains("edges beside the point do not count"),
+        "{ran:?}"
+    );
+    let found = json_of(&grad(source, &[&args[..], &["--json"]].concat()));
+    assert_eq!(found["diagnostics"]["nullified"], json!(1));
+    let near = json_of(&grad(
+        source,
+        &["--rules", "edge", "--axes", "x:0.1", "-g", "x=0", "--json"],
+    ));
+    assert!(close(&near["gradient"]["t"], -5.0), "{near}");
+}
+
+#[test]
+fn what_is_no_axis_is_refused() {
+    let refused = |args: &[&str]| {
+        let ran = grad(DISC, &[&["-g", "pixel=3,8"], args].concat());
+        assert_ne!(ran.code, 0, "{ran:?}");
+        ran.stderr
+    };
+    let edge = |axes: &str| refused(&["--rules", "edge", "--axes", axes]);
+    assert!(refused(&["--rules", "edge"]).contains("give `--axes NAME[:SPACING],…`"));
+    assert!(refused(&["--axes", "pixel.x"]).contains("give `--rules edge`"));
+    assert!(edge("pixell.x").contains("did you mean `pixel`?"));
+    assert!(edge("pixel.z").contains("`pixel.z` is no float of a global"));
+    assert!(edge("pixel.x:0").contains("is no distance"));
+    assert!(edge("pixel.q").contains("is no component"));
+    assert!(edge("pixel.x,pixel.x").contains("given twice"));
+    assert!(edge(":2").contains("there is no name"));
+    let quads = refused(&[
+        "--rules",
+        "edge",
+        "--axes",
+        "pixel.x",
+        "--derivatives",
+        "quad-fine",
+    ]);
+    assert!(quads.contains("differences between points"), "{quads}");
+}
