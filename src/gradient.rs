@@ -128,8 +128,8 @@ impl Program {
             ));
         };
         let gradient = [Transformation::Gradient(request.clone())];
-        let (program, told) = origin.transformed(self.sources(), &gradient)?;
-        let derivative = told.derivative.expect("one is asked for");
+        let (program, reported) = origin.transformed(self.sources(), &gradient)?;
+        let derivative = reported.derivative.expect("one is asked for");
         Ok(Gradient::of(program, derivative))
     }
 }

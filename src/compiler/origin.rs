@@ -19,7 +19,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The program of the same shader, transformed by these, with what they have to tell.
+    /// The program of the same shader, transformed by these, with what they report.
     ///
     /// # Errors
     /// If it cannot be.

@@ -27,8 +27,8 @@ pub(crate) struct ShaderDerivative {
 }
 
 /// Makes a lowered module the derivative that is asked for, of a module that is one already
-/// `nested` times; `passes_adjoints` says whether one of those gives the host adjoints. Returns what
-/// it is of and by, and whether it gives the host adjoints.
+/// `nested` times; `passes_adjoints` says whether one of those gives the host adjoints. Returns
+/// what it is of and by, and whether it gives the host adjoints.
 ///
 /// # Errors
 /// If a request names what is not there, or asks for what has no derivative.
@@ -335,7 +335,7 @@ pub(super) fn read_globals(module: &Module) -> Vec<bool> {
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     for inst in regions.flat_map(|region| &region.insts) {
         if let InstKind::Global(global, _) = inst.kind {
-            // What a trace is told is no parameter of the shader.
+            // What a trace reads is no parameter of the shader.
             read[global.index()] = !decision_names::is_one(&module.globals[global.index()].name);
         }
     }

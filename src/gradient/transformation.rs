@@ -26,7 +26,7 @@ impl HeapSize for Transformation {
     }
 }
 
-/// What transformations have to tell.
+/// What transformations report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transformed {
     /// What the last derivative is of and by.
@@ -44,14 +44,14 @@ pub(crate) fn transform(
     transformations: &[Transformation],
     derivatives: Derivatives,
 ) -> Result<Transformed, Box<Diagnostic>> {
-    let mut told = Transformed::default();
+    let mut reported = Transformed::default();
     let (mut nested, mut passes_adjoints) = (0, false);
     for transformation in transformations {
         match transformation {
             Transformation::Gradient(request) => {
                 let made = shader::derive(module, request, derivatives, nested, passes_adjoints)?;
                 passes_adjoints = made.1;
-                told.derivative = Some(made.0);
+                reported.derivative = Some(made.0);
                 nested += 1;
             }
             Transformation::Trace(tracing) => {
@@ -64,9 +64,9 @@ pub(crate) fn transform(
                         "compile for the derivatives that values carry, which are dual numbers",
                     )));
                 }
-                told.sites = trace_decisions(module, *tracing);
+                reported.sites = trace_decisions(module, *tracing);
             }
         }
     }
-    Ok(told)
+    Ok(reported)
 }

@@ -173,7 +173,7 @@ struct Setting {
     simd: Option<SimdLevel>,
     width: Option<usize>,
     threads: usize,
-    /// Rows that are evaluated at a time.
+    /// Lines of pixels that are evaluated at a time.
     strip: usize,
     /// The weights of the outputs: of each number of `c`, and of `count`.
     weights: [f32; 2],
@@ -206,10 +206,10 @@ fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f
     let names: Vec<(String, usize)> = names.collect();
     let mut found = vec![vec![0.0_f32; WIDTH * HEIGHT]; names.len()];
     let mut points = 0;
-    for row in (0..HEIGHT).step_by(setting.strip) {
-        let rows = row..HEIGHT.min(row + setting.strip);
-        // The rows around a strip are its neighbours.
-        let around = rows.start.saturating_sub(1)..HEIGHT.min(rows.end + 1);
+    for line in (0..HEIGHT).step_by(setting.strip) {
+        let lines = line..HEIGHT.min(line + setting.strip);
+        // The lines of pixels around a strip are its neighbours.
+        let around = lines.start.saturating_sub(1)..HEIGHT.min(lines.end + 1);
         let numbers = around.start * WIDTH..around.end * WIDTH;
         let x: Vec<f32> = numbers
             .clone()
@@ -238,7 +238,7 @@ fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f
                 _ => globals.uniform(&seed, of_count, 0.0, 0.0).unwrap(),
             }
         }
-        let own = rows.start * WIDTH..rows.end * WIDTH;
+        let own = lines.start * WIDTH..lines.end * WIDTH;
         let mut planes: Vec<OutputPlane<'_>> = (names.iter().zip(&mut found))
             .map(|((name, float), plane)| {
                 OutputPlane::new(name, Part::Value, *float, &mut plane[own.clone()], 1)
@@ -263,7 +263,7 @@ fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f
             .engine(setting.engine)
             .threads(setting.threads)
             .numbered_from(numbers.start as u64)
-            .rows(WIDTH, 0..numbers.len());
+            .image(WIDTH, 0..numbers.len());
         let (.., report) = batch
             .planes(&globals, own, &mut planes, || NoTextures)
             .unwrap();
@@ -335,10 +335,10 @@ fn shader_without_decisions_has_the_smooth_gradient() {
 
 #[test]
 fn sum_over_an_image_is_how_its_area_changes() {
-    // By the radius the perimeter; by the centre nothing, since the circle is within the image, but
+    // By the radius the perimeter; by the centre nothing, since the disc is within the image, but
     // for what an edge gains where another axis takes over.
     let source = "
-        shader circle(float radius = 6.3, float2 centre = float2(11.2, 9.7), out float count)
+        shader round(float radius = 6.3, float2 centre = float2(11.2, 9.7), out float count)
         {
             float2 p = global_value<pixel> - centre;
             count = dot(p, p) < radius * radius ? 1.0 : 0.0;

@@ -279,7 +279,7 @@ impl GradJob<'_> {
             limits: self.setup.limits(self.instance.program()),
             ..BatchSetup::default()
         };
-        // The pixels of the rows around are neighbours.
+        // The pixels a line away are neighbours, too.
         let width = self.points.points().width();
         let around = match width {
             None => band.clone(),
@@ -297,7 +297,7 @@ impl GradJob<'_> {
             .threads(self.args.threads.map_or(0, usize::from))
             .numbered_from(around.start as u64);
         if let Some(width) = width.filter(|_| self.args.axes.is_empty()) {
-            batch = batch.rows(width, 0..around.len());
+            batch = batch.image(width, 0..around.len());
         }
         let done = batch.add(
             &self.points.batch_globals(&varying),

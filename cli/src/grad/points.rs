@@ -71,7 +71,7 @@ impl GradPoints {
         }
     }
 
-    /// Pixels of a row, if they are those of a whole image.
+    /// Pixels of a line, if they are those of a whole image.
     pub fn width(&self) -> Option<usize> {
         match self {
             GradPoints::Image(grid, None) => Some(grid.size().width() as usize),

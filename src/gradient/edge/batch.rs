@@ -1,4 +1,5 @@
-//! Gradients by edges of whole batches: the smooth parts' program, and what edges add to its planes.
+//! Gradients by edges of whole batches: the smooth parts' program, and what edges add to its
+//! planes.
 
 use super::EdgeGradient;
 use super::places::{Float, Places, gradient_floats};
@@ -18,8 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Points that a thread searches for edges at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Rows of a block, of points that are the pixels of an image: those around it are evaluated twice.
-const BLOCK_ROWS: usize = 16;
+/// Lines of pixels of a block, if points are those of an image. Those around it are evaluated
+/// twice.
+const BLOCK_LINES: usize = 16;
 
 /// The gradient by edges of an instance, with what its points are evaluated by.
 #[derive(Clone, Debug)]
@@ -31,26 +33,27 @@ pub struct EdgeBatch {
     pub(super) single: Option<Engine>,
     threads: usize,
     pub(super) first: u64,
-    pub(super) rows: Option<Rows>,
+    pub(super) image: Option<ImagePoints>,
 }
 
-/// Points in rows: the first two axes lead from one to the next, and from row to row.
+/// Points that are pixels: the first two axes lead from one to the next, and from line to line.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
+pub(super) struct ImagePoints {
     width: usize,
     /// The points that the planes of globals have.
     planes: Range<usize>,
 }
 
-impl Rows {
-    /// The points of a block, with the row before and the row after it as far as there are.
+impl ImagePoints {
+    /// The points of a block, with the lines before and after it, as far as there are.
     pub(super) fn around(&self, points: &Range<usize>) -> Range<usize> {
         let start = points.start.saturating_sub(self.width);
         let end = points.end.saturating_add(self.width);
         start.max(self.planes.start)..end.min(self.planes.end)
     }
 
-    /// The number of a point's neighbour, if it is in the same row, or in a row before or after.
+    /// The number of a point's neighbour, if it is in the same line of pixels, or before or after
+    /// it.
     pub(super) fn neighbour(&self, number: usize, axis: usize, side: f64) -> Option<usize> {
         let column = number % self.width;
         match (axis, side < 0.0) {
@@ -71,7 +74,8 @@ pub struct EdgeReport {
     /// Edges, once for each point that sees them, and each side of it.
     pub roots: usize,
     /// Points some of whose edges do not count: between them and a neighbour there are more than
-    /// [`MAX_ROOTS`](super::MAX_ROOTS) edges, or a decision whose margin does not cross its boundary.
+    /// [`MAX_ROOTS`](super::MAX_ROOTS) edges, or a decision whose margin does not cross its
+    /// boundary.
     pub unresolved: usize,
     /// The first of these points.
     pub first_unresolved: Option<usize>,
@@ -104,7 +108,7 @@ impl EdgeBatch {
             single: None,
             threads: 1,
             first: 0,
-            rows: None,
+            image: None,
         }
     }
 
@@ -135,18 +139,18 @@ impl EdgeBatch {
         self
     }
 
-    /// The same for points that are the pixels of an image, numbered row by row: a point's
+    /// The same for points that are the pixels of an image, numbered line by line: a point's
     /// neighbours along the first axis are the points before and after it, those along the second
-    /// the ones a row away. `planes` are the points that the planes of the globals have: what lies
-    /// beyond them and the rows is evaluated for each point that it is a neighbour of.
-    pub fn rows(mut self, width: usize, planes: Range<usize>) -> EdgeBatch {
+    /// the ones a line away. `planes` are the points that the planes of the globals have: what lies
+    /// beyond these and the image is evaluated for each point that it is a neighbour of.
+    pub fn image(mut self, width: usize, planes: Range<usize>) -> EdgeBatch {
         let is_image = width > 0 && self.edges.axes().len() >= 2;
-        self.rows = is_image.then_some(Rows { width, planes });
+        self.image = is_image.then_some(ImagePoints { width, planes });
         self
     }
 
-    /// Evaluates these points, as [`WholeBatch::planes`] does, and [adds](EdgeBatch::add) what edges
-    /// do.
+    /// Evaluates these points, as [`WholeBatch::planes`] does, and [adds](EdgeBatch::add) what
+    /// edges do.
     ///
     /// # Errors
     /// As those of [`WholeBatch::planes`].
@@ -172,8 +176,8 @@ impl EdgeBatch {
         Ok((gradients, report, edges))
     }
 
-    /// Adds what edges do to planes of the smooth gradient at these points. Returns what they add to
-    /// gradients by buffers, if it is by any.
+    /// Adds what edges do to planes of the smooth gradient at these points. Returns what they add
+    /// to gradients by buffers, if it is by any.
     ///
     /// # Errors
     /// If the engine is not there.
@@ -231,9 +235,9 @@ impl EdgeBatch {
         margins: &Gradient,
         host: &(impl Fn() -> H + Sync),
     ) -> Result<Vec<Found>, EngineError> {
-        let block = match &self.rows {
+        let block = match &self.image {
             None => BLOCK,
-            Some(rows) => BLOCK.max(BLOCK_ROWS.saturating_mul(rows.width)),
+            Some(image) => BLOCK.max(BLOCK_LINES.saturating_mul(image.width)),
         };
         let blocks = points.len().div_ceil(block);
         let next = AtomicUsize::new(0);

@@ -2,9 +2,9 @@
 //! neighbour, the jump of the outputs counts by how fast parameters move the place where it turns.
 //!
 //! An ordinary gradient is that of the smooth parts: a parameter that only moves an edge has none.
-//! What a pixel shows is an average over its surroundings, and that has one: over `[-Δ, Δ]` along an
-//! axis *x*, each edge within adds *½ (f₁ - f₀) · m_θ / (|m_x| Δ)*, where *m* is the margin of the
-//! decision that turns there, and *f₁* the output on the side where it is greater. That is the
+//! What a pixel shows is an average over its surroundings, and that has one: over `[-Δ, Δ]` along
+//! an axis *x*, each edge within adds *½ (f₁ - f₀) · m_θ / (|m_x| Δ)*, where *m* is the margin of
+//! the decision that turns there, and *f₁* the output on the side where it is greater. That is the
 //! transport theorem (Reynolds 1903) for one coordinate, as differentiable renderers have it (Li,
 //! Aittala, Durand, Lehtinen 2018, *Differentiable Monte Carlo ray tracing through edge sampling*);
 //! neighbours as samples, and margins from the program itself, are those of Yang, Barnes, Adams,
@@ -66,7 +66,7 @@ pub struct EdgeGradient {
     smooth: Gradient,
     axes: Vec<Axis>,
     moves: Vec<AxisMoves>,
-    /// Tells points apart by their decisions.
+    /// Compares points by their decisions.
     compared: Arc<Program>,
     /// Watches and forces decisions.
     watched: Arc<Program>,
@@ -129,7 +129,7 @@ impl Program {
         let transformed = |steps: &[Transformation]| origin.transformed(self.sources(), steps);
         let (compared, _) = transformed(&[Transformation::Trace(Tracing::Compared)])?;
         let watching = Transformation::Trace(Tracing::Watched);
-        let (watched, told) = transformed(std::slice::from_ref(&watching))?;
+        let (watched, reported) = transformed(std::slice::from_ref(&watching))?;
         let margins = |by: &dyn Fn(GradientRequest, &Parameter) -> GradientRequest,
                        others: &[String]| {
             let mut request = GradientRequest::new().of(decision_names::MARGIN);
@@ -144,8 +144,8 @@ impl Program {
                 return Ok(None);
             }
             let steps = [watching.clone(), Transformation::Gradient(request)];
-            let (program, told) = transformed(&steps)?;
-            let derivative = told.derivative.expect("one is asked for");
+            let (program, reported) = transformed(&steps)?;
+            let derivative = reported.derivative.expect("one is asked for");
             Ok::<_, Diagnostics>(Some(Gradient::of(program, derivative)))
         };
         let read = self.read_globals();
@@ -159,7 +159,7 @@ impl Program {
             ParameterKind::Texture => request.by_texture(parameter.value.name.clone()),
             ParameterKind::Input | ParameterKind::Global => request,
         };
-        let has_edges = !told.sites.is_empty() && !read.is_empty();
+        let has_edges = !reported.sites.is_empty() && !read.is_empty();
         let (margins, by_memory) = match has_edges {
             false => (None, None),
             true => (margins(&by_numbers, &read)?, margins(&by_memory, &[])?),
@@ -172,7 +172,7 @@ impl Program {
             watched,
             margins,
             by_memory,
-            sites: told.sites,
+            sites: reported.sites,
         })
     }
 

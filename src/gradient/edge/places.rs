@@ -74,7 +74,8 @@ pub(super) fn seed_of_margin(margins: &Gradient) -> String {
 }
 
 impl Places {
-    /// The places of what is wanted of a smooth gradient, of which these planes are, and of a margin's.
+    /// The places of what is wanted of a smooth gradient, of which these planes are, and of a
+    /// margin's.
     pub(super) fn new(smooth: &Gradient, margins: &Gradient, wanted: &[(usize, Float)]) -> Places {
         let layout = smooth.program().globals();
         let of_margins = gradient_floats(margins);

@@ -5,8 +5,8 @@
 //! turns somewhere between them, at its *root*, which is located by its margin. There the shader
 //! runs twice, with that decision forced as it is at either end. What else differs does so between
 //! an end and the run that was forced to be on its side, so the search goes on in both parts, and
-//! keeps what was forced. All kernels of a block go through it together, since samples are evaluated
-//! in batches.
+//! keeps what was forced. All kernels of a block go through it together, since samples are
+//! evaluated in batches.
 
 use adumbra_ir::passes::{DecisionSite, MAX_FORCED_DECISIONS};
 
@@ -231,7 +231,7 @@ fn first_differences(
     sites: &[DecisionSite],
     sampler: &mut impl Sampler,
 ) -> Vec<Bracket> {
-    // Per segment: that many decisions are the same; more than so many are not.
+    // Per segment: that many decisions are the same, and no more than that many.
     let mut ranges: Vec<[i32; 2]> = different.iter().map(|(_, least)| [0, *least]).collect();
     let (mut samples, mut traced, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     let mut trace_at = |numbers: &[(usize, i32)], kernels: &[Kernel], sampler: &mut _| {
@@ -458,7 +458,7 @@ fn split(
                     kernel.is_unresolved = true;
                     continue;
                 }
-                // A cell moves by one: from the next one on, the decision is free to move on.
+                // An integer part moves by one: from the next one on, the decision is free to move on.
                 let rest = match beside == to {
                     true => other,
                     false => Segment {

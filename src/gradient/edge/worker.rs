@@ -2,7 +2,7 @@
 
 use super::EdgeGradient;
 use super::axes::AxisMoves;
-use super::batch::{EdgeBatch, EdgeReport, Rows};
+use super::batch::{EdgeBatch, EdgeReport, ImagePoints};
 use super::places::{Places, seed_of_margin};
 use super::points::{BlockSampler, Here, SampleProgram, names_of_trace};
 use super::search::{Kernel, Root, Sample, search};
@@ -30,7 +30,7 @@ pub(super) struct Worker<'b> {
     edges: &'b EdgeGradient,
     places: &'b Places,
     number_from: usize,
-    rows: Option<&'b Rows>,
+    image: Option<&'b ImagePoints>,
     compared: SampleProgram,
     watched: SampleProgram,
     margins: SampleProgram,
@@ -65,7 +65,7 @@ impl<'b> Worker<'b> {
             edges,
             places,
             number_from: batch.first as usize,
-            rows: batch.rows.as_ref(),
+            image: batch.image.as_ref(),
             compared: program(&edges.compared, &[count, hash[0], hash[1]], &[])?,
             watched: program(&edges.watched, &traced, &[])?,
             margins: program(margins.program(), &gradients, &[&places.seed])?,
@@ -93,10 +93,10 @@ impl<'b> Worker<'b> {
         origin: usize,
         host: &mut H,
     ) {
-        // With the rows around them, whose points are their neighbours.
-        let around = match self.rows {
+        // With the lines of pixels around them, whose points are their neighbours.
+        let around = match self.image {
             None => points.clone(),
-            Some(rows) => rows.around(&points),
+            Some(image) => image.around(&points),
         };
         let first = around.start;
         let stride = self.edges.compared.globals().size() / 4;
@@ -213,8 +213,8 @@ impl<'b> Worker<'b> {
         let mut samples = count;
         for point in points {
             for &(axis, side) in &sides {
-                let known = self.rows.and_then(|rows| {
-                    let neighbour = rows.neighbour(here.first + point, axis, side)?;
+                let known = self.image.and_then(|image| {
+                    let neighbour = image.neighbour(here.first + point, axis, side)?;
                     let neighbour = neighbour.checked_sub(here.first)?;
                     (neighbour < count).then_some(neighbour)
                 });

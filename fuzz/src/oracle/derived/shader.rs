@@ -37,8 +37,8 @@ const MAX_NUMBERS: usize = 4;
 /// A difference between modes that terms which cancel within a shader leave.
 const ABSOLUTE: f64 = 1e-12;
 
-/// How far two modes may be apart where one has constants that were rounded to f32: this part of all
-/// terms.
+/// How far two modes may be apart where one has constants that were rounded to f32: this part of
+/// all terms.
 const FOLDED: f64 = 1e-6;
 
 /// Why a generated shader may have no gradient: it reads derivatives along the screen, it becomes

@@ -5,8 +5,8 @@ use adumbra_ops::Op;
 /// What a decision chooses between, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecisionKind {
-    /// A side of 0 that the margin is on: comparisons, `step`, `sign`, `copysign`, and `atan2`, whose
-    /// value jumps where y changes its sign.
+    /// A side of 0 that the margin is on: comparisons, `step`, `sign`, `copysign`, and `atan2`,
+    /// whose value jumps where y changes its sign.
     Sign,
     /// The greatest integer that is not above the margin.
     Floor,
@@ -56,7 +56,7 @@ impl DecisionKind {
 /// The decisions that an op makes, as the pass writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpDecisions {
-    /// None: the value is continuous in the floats, or has no jump that a margin tells of.
+    /// None: the value is continuous in the floats, or has no jump of a margin.
     None,
     /// The result is the decision: a bool or an integer.
     Discrete(DecisionKind),
@@ -71,7 +71,7 @@ pub(super) enum OpDecisions {
     /// The angle, with a jump by 2π where the first operand changes its sign.
     Angle,
     /// A decision for each operand: the value depends on their integer parts alone.
-    Cells,
+    IntegerParts,
 }
 
 /// The decisions of an op.
@@ -90,7 +90,7 @@ pub(super) fn decisions_of(op: Op) -> OpDecisions {
         Op::Fmod => OpDecisions::Remainder(Trunc),
         Op::CopySign => OpDecisions::CopiedSign,
         Op::Atan2 => OpDecisions::Angle,
-        Op::Cell1 | Op::Cell2 | Op::Cell3 | Op::Cell4 => OpDecisions::Cells,
+        Op::Cell1 | Op::Cell2 | Op::Cell3 | Op::Cell4 => OpDecisions::IntegerParts,
         _ => OpDecisions::None,
     }
 }

@@ -1,9 +1,9 @@
-//! Traces of decisions: a shader tells, beside its outputs, which way it went.
+//! Traces of decisions: beside its outputs a shader says which way it went.
 //!
 //! A *decision* is where a value jumps: a comparison of floats, the integer part of one. Its
-//! *margin* is the float whose side or cell it is. The decisions of a point have numbers in order
-//! of execution, through loops, calls and recursion. Two points with equal traces went the same
-//! way, and between them the outputs are as continuous as the ops are.
+//! *margin* is the float whose side or integer part it is. The decisions of a point have numbers in
+//! order of execution, through loops, calls and recursion. Two points with equal traces went the
+//! same way, and between them the outputs are as continuous as the ops are.
 //!
 //! Assumes a verified module as lowering, or the linker, leaves it: before `differentiate`, which
 //! then differentiates margins as any output. Guarantees a module whose entry has the inputs,
@@ -66,7 +66,7 @@ pub mod names {
 /// What a trace has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tracing {
-    /// What tells two points apart: number and hash of all decisions.
+    /// What differs between two points: number and hash of all decisions.
     Compared,
     /// The watched decision, and those that are forced.
     Watched,

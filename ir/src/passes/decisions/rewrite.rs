@@ -266,8 +266,8 @@ impl<'m> Rewriter<'m> {
     fn decide(&mut self, op: Op, inst: Inst) {
         let (args, span, result) = (inst.args.clone(), inst.span, inst.results.first);
         let decisions = decisions_of(op);
-        if decisions == OpDecisions::Cells {
-            return self.decide_cells(op, inst);
+        if decisions == OpDecisions::IntegerParts {
+            return self.decide_integer_parts(op, inst);
         }
         // What the op gives by itself has the result's place only if nothing can be forced.
         let own = match self.tracing {
@@ -276,7 +276,7 @@ impl<'m> Rewriter<'m> {
         };
         self.push(inst.kind, &args, own, span);
         match decisions {
-            OpDecisions::None | OpDecisions::Cells => {}
+            OpDecisions::None | OpDecisions::IntegerParts => {}
             OpDecisions::Discrete(kind) => {
                 let (margin, natural) = match op {
                     Op::FLt | Op::FLe => {
@@ -315,8 +315,8 @@ impl<'m> Rewriter<'m> {
                 self.select_forced(&taken, own, result, span, |_, forced| forced);
             }
             OpDecisions::Fraction => {
-                let cell = self.op(Op::Floor, &[args[0]], span);
-                let natural = Natural::Float(cell);
+                let whole = self.op(Op::Floor, &[args[0]], span);
+                let natural = Natural::Float(whole);
                 let taken = self.take(op, DecisionKind::Floor, args[0], natural, span);
                 self.select_forced(&taken, own, result, span, |rewriter, forced| {
                     rewriter.op(Op::Sub, &[args[0], forced], span)
@@ -328,11 +328,11 @@ impl<'m> Rewriter<'m> {
                     DecisionKind::Floor => Op::Floor,
                     _ => Op::Trunc,
                 };
-                let cell = self.op(integer, &[quotient], span);
-                let taken = self.take(op, kind, quotient, Natural::Float(cell), span);
+                let whole = self.op(integer, &[quotient], span);
+                let taken = self.take(op, kind, quotient, Natural::Float(whole), span);
                 self.select_forced(&taken, own, result, span, |rewriter, forced| {
-                    let whole = rewriter.op(Op::Mul, &[forced, args[1]], span);
-                    rewriter.op(Op::Sub, &[args[0], whole], span)
+                    let multiple = rewriter.op(Op::Mul, &[forced, args[1]], span);
+                    rewriter.op(Op::Sub, &[args[0], multiple], span)
                 });
             }
             OpDecisions::CopiedSign => {
@@ -377,13 +377,13 @@ impl<'m> Rewriter<'m> {
         self.op(Op::Add, &[angle, change], span)
     }
 
-    /// Appends an op whose value depends on the cells of its operands, a decision each.
-    fn decide_cells(&mut self, op: Op, mut inst: Inst) {
+    /// Appends an op whose value depends on the integer parts of its operands, a decision each.
+    fn decide_integer_parts(&mut self, op: Op, mut inst: Inst) {
         let span = inst.span;
         for at in 0..inst.args.len() {
             let operand = inst.args[at];
-            let cell = self.op(Op::Floor, &[operand], span);
-            let natural = Natural::Float(cell);
+            let whole = self.op(Op::Floor, &[operand], span);
+            let natural = Natural::Float(whole);
             let taken = self.take(op, DecisionKind::Floor, operand, natural, span);
             if let Some((is_forced, forced)) = taken.forced {
                 inst.args[at] = self.op(Op::Select, &[is_forced, forced, operand], span);
