@@ -13,6 +13,7 @@
 
 mod axes;
 mod batch;
+mod bracket;
 mod places;
 mod points;
 mod sample_host;

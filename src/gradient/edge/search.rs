@@ -8,6 +8,7 @@
 //! keeps what was forced. All kernels of a block go through it together, since samples are
 //! evaluated in batches.
 
+use super::bracket::{Bracket, BracketState, TOLERANCE, bracket, locate};
 use adumbra_ir::passes::{DecisionSite, MAX_FORCED_DECISIONS};
 
 /// The most roots of a kernel; the jumps of one that has more do not count.
@@ -15,13 +16,6 @@ pub const MAX_ROOTS: usize = MAX_FORCED_DECISIONS;
 
 /// The most decisions of a point; of one that has more, jumps do not count.
 pub const MAX_DECISIONS: i32 = 1 << 20;
-
-/// The error of a root's place, over the distance of two samples.
-const TOLERANCE: f64 = 1e-5;
-
-/// Secant steps before only halves are taken, and steps at all.
-const SECANTS: usize = 8;
-const MAX_STEPS: usize = 32;
 
 /// Parts that a kernel is cut into where a decision turns and turns back between its samples.
 const MAX_CUTS: usize = 16;
@@ -120,39 +114,10 @@ pub(super) struct Root {
 
 /// A part of a kernel within which decisions differ.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
-    kernel: usize,
-    ends: [f64; 2],
-    forced: Forced,
-}
-
-/// A segment whose first difference is known, and being located.
-#[derive(Clone, Copy, Debug)]
-struct Bracket {
-    segment: Segment,
-    number: i32,
-    site: i32,
-    /// The hash of the decisions before.
-    hash: [u32; 2],
-    /// The decision at both ends.
-    values: [f64; 2],
-    /// The margin at which it turns.
-    boundary: f64,
-    /// What encloses the root, with the margins there, less the boundary.
-    ends: [f64; 2],
-    margins: [f64; 2],
-    /// The end that stayed in the last step.
-    stayed: Option<usize>,
-    state: BracketState,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum BracketState {
-    Open,
-    Located,
-    /// An earlier decision turns here, and back again.
-    Cut(f64),
-    Lost,
+pub(super) struct Segment {
+    pub(super) kernel: usize,
+    pub(super) ends: [f64; 2],
+    pub(super) forced: Forced,
 }
 
 /// Searches kernels, which are in order. Roots are in order of kernels, and of their place there.
@@ -184,7 +149,7 @@ pub(super) fn search(
     roots
 }
 
-fn sample(segment: &Segment, kernels: &[Kernel], offset: f64, watched: i32) -> Sample {
+pub(super) fn sample(segment: &Segment, kernels: &[Kernel], offset: f64, watched: i32) -> Sample {
     let kernel = &kernels[segment.kernel];
     Sample {
         point: kernel.point,
@@ -286,126 +251,6 @@ fn first_differences(
     brackets
 }
 
-/// The bracket of a root, if the margins at both ends enclose one.
-fn bracket(
-    segment: &Segment,
-    number: i32,
-    traced: [Traced; 2],
-    sites: &[DecisionSite],
-) -> Option<Bracket> {
-    let [a, b] = traced;
-    if a.site != b.site || a.value == b.value {
-        return None;
-    }
-    let site = sites.get(usize::try_from(a.site).ok()?)?;
-    let boundary = site.kind.boundary(a.value, b.value);
-    let margins = [a.margin - boundary, b.margin - boundary];
-    let encloses = margins[0] * margins[1] <= 0.0 && margins[0] != margins[1];
-    (encloses && margins.iter().all(|margin| margin.is_finite())).then(|| Bracket {
-        segment: *segment,
-        number,
-        site: a.site,
-        hash: a.hash,
-        values: [a.value, b.value],
-        boundary,
-        ends: segment.ends,
-        margins,
-        stayed: None,
-        state: BracketState::Open,
-    })
-}
-
-impl Bracket {
-    fn width(&self) -> f64 {
-        (self.ends[1] - self.ends[0]).abs()
-    }
-
-    /// Where the chord through both ends has the boundary.
-    fn chord(&self) -> f64 {
-        let [a, b] = self.ends;
-        let share = self.margins[0] / (self.margins[0] - self.margins[1]);
-        match (0.0..=1.0).contains(&share) {
-            true => a + share * (b - a),
-            false => 0.5 * (a + b),
-        }
-    }
-
-    /// Where the next sample is taken: the chord, or just beyond an end that is at the root as far
-    /// as is known, so that the other end follows.
-    fn next(&self, step: usize) -> f64 {
-        let [a, b] = self.ends;
-        if step >= SECANTS {
-            return 0.5 * (a + b);
-        }
-        let at = self.chord();
-        let beyond = 0.9 * TOLERANCE * (b - a).signum();
-        if (at - a).abs() < 0.5 * TOLERANCE {
-            a + beyond
-        } else if (b - at).abs() < 0.5 * TOLERANCE {
-            b - beyond
-        } else {
-            at
-        }
-    }
-
-    /// Takes a sample between the ends.
-    fn narrow(&mut self, at: f64, traced: &Traced) {
-        if !traced.has_ended || traced.margin.is_nan() {
-            self.state = BracketState::Lost;
-            return;
-        }
-        if traced.hash != self.hash || traced.site != self.site {
-            self.state = BracketState::Cut(at);
-            return;
-        }
-        let moved = usize::from(traced.value != self.values[0]);
-        self.ends[moved] = at;
-        self.margins[moved] = traced.margin - self.boundary;
-        // The Illinois rule: an end that stays twice counts half (Dowell, Jarratt 1971).
-        let stays = 1 - moved;
-        if self.stayed == Some(stays) {
-            self.margins[stays] *= 0.5;
-        }
-        self.stayed = Some(stays);
-    }
-}
-
-/// Narrows brackets until the roots are located.
-fn locate(brackets: &mut [Bracket], kernels: &[Kernel], sampler: &mut impl Sampler) {
-    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
-    for step in 0..MAX_STEPS {
-        let mut open = Vec::new();
-        let mut samples = Vec::new();
-        for (at, bracket) in brackets.iter_mut().enumerate() {
-            if bracket.state != BracketState::Open {
-                continue;
-            }
-            let is_at_end = bracket.margins.contains(&0.0);
-            if is_at_end || bracket.width() <= TOLERANCE {
-                bracket.state = BracketState::Located;
-                continue;
-            }
-            let place = bracket.next(step);
-            open.push((at, place));
-            samples.push(sample(&bracket.segment, kernels, place, bracket.number));
-        }
-        if open.is_empty() {
-            break;
-        }
-        traced.clear();
-        outputs.clear();
-        sampler.trace(&samples, &mut traced, &mut outputs);
-        for (&(at, place), traced) in open.iter().zip(&traced) {
-            brackets[at].narrow(place, traced);
-        }
-    }
-    for bracket in brackets {
-        if bracket.state == BracketState::Open {
-            bracket.state = BracketState::Located;
-        }
-    }
-}
-
 /// A root with its two sides, which are forced, and the parts of the segment in which others are
 /// looked for.
 struct Located<'b> {
@@ -458,7 +303,7 @@ fn split(
                     kernel.is_unresolved = true;
                     continue;
                 }
-                // An integer part moves by one: from the next one on, the decision is free to move on.
+                // An integer part moves by one: from the next one on it is free to move on.
                 let rest = match beside == to {
                     true => other,
                     false => Segment {
