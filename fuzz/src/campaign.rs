@@ -13,6 +13,7 @@ use crate::oracle::derived::{
     self, DerivedCounts, engines::check_engines, gradient::check_gradient, second::check_second,
     shader::check_shader, shadow::check_shadow, untaken::check_untaken,
 };
+use crate::oracle::edges::{EdgeCounts, check_edges};
 use crate::oracle::gradients::GradientComparison;
 use crate::oracle::quads::{QuadMix, check_quads};
 use crate::parallel::check_seeds;
@@ -199,6 +200,18 @@ pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts,
     check_seeds(seeds, &DerivedCounts::default(), |seed, counts| {
         let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
         checked(&program, |program| check_shader(program, at, counts))
+    })
+}
+
+/// Checks what edges add to the gradients of generated shaders, on `programs` seeds from `first` on,
+/// or up to the first failure.
+///
+/// Uses all processors. Gives counts, and the failure, shrunk.
+pub fn run_edges(first: u64, programs: u64) -> (EdgeCounts, Option<String>) {
+    let seeds = first..first.saturating_add(programs);
+    check_seeds(seeds, &EdgeCounts::default(), |seed, counts| {
+        let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
+        checked(&program, |program| check_edges(program, counts))
     })
 }
 

@@ -92,6 +92,15 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Take gradients of shaders through edges, on all engines
+    Edges {
+        /// Number of programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Hold what is said of lost gradients against programs that lose one or none by construction
     Losses {
         /// Number of programs, half of each kind
@@ -235,6 +244,11 @@ fn main() -> ExitCode {
         Command::Shaders { programs, seed } => {
             let at = TierChoice::EveryEngine;
             let (counts, failure) = campaign::run_shaders(seed, programs, at);
+            let failure = failure.or_else(|| counts.hollow());
+            finish(&counts, failure)
+        }
+        Command::Edges { programs, seed } => {
+            let (counts, failure) = campaign::run_edges(seed, programs);
             let failure = failure.or_else(|| counts.hollow());
             finish(&counts, failure)
         }

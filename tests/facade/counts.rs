@@ -26,6 +26,9 @@ pub(crate) const AGREEMENT_DRAWN: u32 = 150;
 /// Programs whose derivatives are held against differences.
 pub(crate) const DERIVATIVES: u64 = 250;
 
+/// Programs whose gradients through edges are compared on all engines.
+pub(crate) const EDGES: u64 = 80;
+
 /// Marked programs in which no gradient may be lost.
 pub(crate) const GRADIENTS: u64 = 4_000;
 

@@ -1,9 +1,11 @@
 //! Gradients by edges: facts, and what edges must not change.
 
+use super::counts::EDGES;
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, WholeBatch};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, EdgeBatch, GradientRequest};
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
+use adumbra_fuzz::campaign::run_edges;
 use serde_json::Value;
 
 /// Facts of `shared/data/adelta_facts.json`; more of the same form are in the file that this
@@ -352,4 +354,12 @@ fn sum_over_an_image_is_how_its_area_changes() {
         sums[1..].iter().all(|sum| sum.abs() < 0.05 * perimeter),
         "{sums:?}"
     );
+}
+
+#[test]
+fn engines_find_the_same_edges_of_generated_shaders() {
+    let (counts, failure) = run_edges(0, EDGES);
+    assert_eq!(failure, None);
+    assert_eq!(counts.hollow(), None, "{counts}");
+    assert_eq!(counts.programs as u64, EDGES);
 }

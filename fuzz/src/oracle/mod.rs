@@ -5,6 +5,7 @@ pub mod bytecode;
 pub mod chain;
 pub mod dead_lanes;
 pub mod derived;
+pub mod edges;
 pub mod gradients;
 pub mod group;
 pub mod ir_text;

@@ -164,7 +164,7 @@ fn lowered(program: &GeneratedProgram, mode: &CompileMode) -> Result<Module, Dia
 }
 
 /// Whether all that is refused is the size of derivatives: those of noise double with each order.
-fn is_too_large(no: &Diagnostics) -> bool {
+pub(super) fn is_too_large(no: &Diagnostics) -> bool {
     let mut errors = no.diagnostics.iter().filter(|d| d.is_error());
     errors.all(|d| d.code.to_string() == "E0612")
 }
@@ -175,7 +175,7 @@ fn stops_gradients(source: &str) -> bool {
 }
 
 /// A report that the checker refuses a program.
-fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
+pub(super) fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
     Disagreement::new(program, None, format!("{REFUSED}\n{no}"))
 }
 
