@@ -1,6 +1,6 @@
 //! Gradients by edges: facts, and what edges must not change.
 
-use super::counts::EDGES;
+use crate::counts::EDGES;
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, WholeBatch};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, EdgeBatch, GradientRequest};
@@ -354,6 +354,48 @@ fn sum_over_an_image_is_how_its_area_changes() {
         sums[1..].iter().all(|sum| sum.abs() < 0.05 * perimeter),
         "{sums:?}"
     );
+}
+
+#[test]
+fn each_pixel_of_a_disc_has_the_closed_form() {
+    let source = "
+        shader round(float radius = 6.3, float centre = 11.2, out float count)
+        {
+            float2 p = global_value<pixel> - float2(centre, 9.7);
+            count = dot(p, p) < radius * radius ? 1.0 : 0.0;
+        }";
+    let weights = [0.0, 1.0];
+    let (planes, _) = image_gradient(source, Setting { weights, ..SETTING }, false);
+    let (radius, centre) = (6.3, [11.2, 9.7]);
+    let mut seen = 0;
+    for pixel in 0..WIDTH * HEIGHT {
+        let place = [pixel % WIDTH, pixel / WIDTH].map(|at| at as f64 + 0.5);
+        let mut by_radius = 0.0;
+        // By the first coordinate of the centre.
+        let mut by_centre = 0.0;
+        for (along, across) in [(0, 1), (1, 0)] {
+            let height: f64 = place[across] - centre[across];
+            let half = (radius * radius - height * height).sqrt();
+            for side in [-1.0, 1.0] {
+                let root = [side * half, height];
+                // The axis along which the margin moves faster counts.
+                let is_seen = (centre[along] + root[0] - place[along]).abs() < 1.0;
+                if half.is_nan() || !is_seen || root[0].abs() <= height.abs() {
+                    continue;
+                }
+                by_radius += 0.5 * radius / half;
+                by_centre += 0.5 * if along == 0 { side } else { height / half };
+                seen += 1;
+            }
+        }
+        for (found, known) in [(planes[0][pixel], by_radius), (planes[1][pixel], by_centre)] {
+            assert!(
+                (f64::from(found) - known).abs() < 1e-4,
+                "{place:?}: {found}, not {known}"
+            );
+        }
+    }
+    assert!(seen > 50, "{seen}");
 }
 
 #[test]
