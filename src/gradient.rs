@@ -3,8 +3,10 @@
 // `request` says what is asked for, `shader` finds it in a module, `parts` says what a gradient is
 // of and by, `losses` reports what it lacks.
 
+mod blocks;
 mod edge;
 mod losses;
+mod pair;
 mod parts;
 mod request;
 mod shader;
@@ -13,6 +15,7 @@ mod transformation;
 pub use crate::buffer::BufferGradients;
 pub use adumbra_ir::exact_sum::ExactSum;
 pub use edge::{Axis, EdgeBatch, EdgeGradient, EdgeReport, MAX_AXES, MAX_DECISIONS, MAX_ROOTS};
+pub use pair::{PairBatch, PairGradient, PairPoint, PairReport};
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
 pub(crate) use shader::layout_with_seeds;

@@ -6,6 +6,7 @@ use super::{AxisMoves, EdgeGradient};
 use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
 use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
+use crate::gradient::blocks::{BlockWorker, on_threads};
 use crate::gradient::parts::{DerivativePlace, ParameterKind};
 use crate::gradient::{DifferentiatedValue, Gradient};
 use crate::program::Instance;
@@ -13,13 +14,8 @@ use crate::value::Part;
 use adumbra_ir::Type;
 use adumbra_ir::host::Host;
 use adumbra_ir::passes::decision_names;
-use adumbra_vm::FloatEnvironment;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Points that a thread searches for edges at a time.
-const BLOCK: usize = 1 << 12;
 
 /// Slopes of a margin along an axis, over the distance of two samples, at which its root has no
 /// place.
@@ -223,55 +219,26 @@ impl EdgeBatch {
         margins: &Gradient,
         host: &(impl Fn() -> H + Sync),
     ) -> Result<Vec<Found>, EngineError> {
-        let blocks = points.len().div_ceil(BLOCK);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let _mode = FloatEnvironment::enter();
-            let mut worker = Worker::new(self, places, margins)?;
-            let mut host = host();
-            loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                if block >= blocks || host.is_cancelled() {
-                    return Ok(worker.finish());
-                }
-                let first = points.start + block * BLOCK;
-                let block = first..points.end.min(first + BLOCK);
-                worker.block(globals, block, points.start, &mut host);
-            }
-        };
-        let threads = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        let threads = threads.min(blocks).max(1);
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = vec![work()];
-            for other in others {
-                match other.join() {
-                    Ok(done) => all.push(done),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            all.into_iter().collect()
-        })
+        let worker = || Worker::new(self, globals, places, margins);
+        let workers = on_threads(points, self.threads, host, worker)?;
+        Ok(workers.into_iter().map(Worker::finish).collect())
     }
 }
 
 /// A float of a gradient by a parameter.
 #[derive(Clone, Debug)]
-struct Float {
+pub(in crate::gradient) struct Float {
     kind: ParameterKind,
     name: String,
     /// Its number among those of the parameter.
     float: usize,
     /// The output that has it, and its scalar there.
-    output: String,
-    scalar: usize,
+    pub(in crate::gradient) output: String,
+    pub(in crate::gradient) scalar: usize,
 }
 
 /// The floats of a gradient's outputs, in order.
-fn gradient_floats(gradient: &Gradient) -> Vec<Float> {
+pub(in crate::gradient) fn gradient_floats(gradient: &Gradient) -> Vec<Float> {
     let mut floats = Vec::new();
     for parameter in gradient.parameters() {
         if let DerivativePlace::Output(output) = &parameter.value.place {
@@ -311,6 +278,7 @@ fn seed_of_margin(margins: &Gradient) -> String {
 
 /// A thread that searches blocks of points for edges.
 struct Worker<'b> {
+    globals: &'b BatchGlobals<'b>,
     edges: &'b EdgeGradient,
     places: &'b Places,
     number_from: usize,
@@ -324,6 +292,7 @@ struct Worker<'b> {
 impl<'b> Worker<'b> {
     fn new(
         batch: &'b EdgeBatch,
+        globals: &'b BatchGlobals<'b>,
         places: &'b Places,
         margins: &Gradient,
     ) -> Result<Worker<'b>, EngineError> {
@@ -345,6 +314,7 @@ impl<'b> Worker<'b> {
             program(by_memory.program(), &[], &[&seed])
         });
         Ok(Worker {
+            globals,
             edges,
             places,
             number_from: batch.first as usize,
@@ -367,27 +337,48 @@ impl<'b> Worker<'b> {
         self.found
     }
 
-    /// Searches a block of points; `origin` is the first point of the planes.
-    fn block<H: Host>(
-        &mut self,
-        globals: &BatchGlobals<'_>,
-        points: Range<usize>,
-        origin: usize,
-        host: &mut H,
-    ) {
-        let stride = self.edges.compared.globals().size() / 4;
-        let mut words = Vec::with_capacity(stride * points.len());
-        for point in points.clone() {
-            let sources = &globals.sources()[..stride];
-            words.extend(sources.iter().map(|source| source.get(point)));
+    /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
+    /// the axis along which it moves fastest.
+    fn weight(&self, here: &Here, axes: &[AxisMoves], number: usize, root: &Root) -> f64 {
+        if !self.margins.has_ended(number) {
+            return 0.0;
         }
-        let here = Here {
-            stride,
-            words,
-            first: self.number_from + points.start,
+        let point = root.sample.point;
+        let along = |axis: &AxisMoves| {
+            let moves = axis.moves.iter().map(|&(word, slope)| {
+                let by_word = self.places.slopes.iter().find(|(of, _)| *of == word);
+                let by_word = by_word.map_or(0.0, |&(_, float)| self.margins.float(number, float));
+                match by_word {
+                    0.0 => 0.0,
+                    by_word => by_word * here.slope(point, slope),
+                }
+            });
+            moves.sum::<f64>().abs() * axis.spacing
         };
-        let mut kernels = self.kernels(&here, points.len(), host);
+        let own = along(&axes[root.sample.axis]);
+        let mut others = axes.iter().enumerate();
+        let is_fastest = others.all(|(at, axis)| {
+            let other = along(axis);
+            match at > root.sample.axis {
+                true => own > other,
+                false => own >= other,
+            }
+        });
+        match is_fastest && own > LEAST_SLOPE {
+            true => 0.5 / own,
+            false => 0.0,
+        }
+    }
+}
+
+impl BlockWorker for Worker<'_> {
+    /// Searches a block of points; `origin` is the first point of the planes.
+    fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
+        let globals = self.globals;
+        let stride = self.edges.compared.globals().size() / 4;
+        let here = Here::new(globals, stride, points.clone(), self.number_from);
         let axes = &self.edges.moves;
+        let mut kernels = kernels(&mut self.compared, axes, &here, host);
         let mut sampler = BlockSampler {
             here: &here,
             axes,
@@ -460,76 +451,48 @@ impl<'b> Worker<'b> {
         report.first_unresolved = unresolved.first().map(|point| here.first + point);
         self.found.report.join(report);
     }
+}
 
-    /// The points and neighbours whose decisions differ.
-    fn kernels<H: Host>(&mut self, here: &Here, count: usize, host: &mut H) -> Vec<Kernel> {
-        let axes = &self.edges.moves;
-        let neighbours = |axis: usize| [(axis, -1.0), (axis, 1.0)];
-        let neighbours: Vec<(usize, f64)> = (0..axes.len()).flat_map(neighbours).collect();
-        let per_point = 1 + neighbours.len();
-        self.compared.clear();
-        for point in 0..count {
-            let places = std::iter::once((0, 0.0)).chain(neighbours.iter().copied());
-            for (axis, offset) in places {
-                let sample = Sample {
-                    point,
-                    axis,
-                    offset,
-                    forced: Default::default(),
-                    watched: 0,
-                };
-                self.compared.add(here, axes, &sample, 0.0);
-            }
-        }
-        self.compared.run(host);
-        let trace = |sample: usize| {
-            let words = [0, 1, 2].map(|scalar| self.compared.word(sample, scalar));
-            (self.compared.has_ended(sample), words)
-        };
-        let mut kernels = Vec::new();
-        for point in 0..count {
-            let own = trace(point * per_point);
-            for (at, &(axis, side)) in neighbours.iter().enumerate() {
-                if trace(point * per_point + 1 + at) != own {
-                    kernels.push(Kernel::new(point, axis, side));
-                }
-            }
-        }
-        kernels
-    }
-
-    /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest.
-    fn weight(&self, here: &Here, axes: &[AxisMoves], number: usize, root: &Root) -> f64 {
-        if !self.margins.has_ended(number) {
-            return 0.0;
-        }
-        let point = root.sample.point;
-        let along = |axis: &AxisMoves| {
-            let moves = axis.moves.iter().map(|&(word, slope)| {
-                let by_word = self.places.slopes.iter().find(|(of, _)| *of == word);
-                let by_word = by_word.map_or(0.0, |&(_, float)| self.margins.float(number, float));
-                match by_word {
-                    0.0 => 0.0,
-                    by_word => by_word * here.slope(point, slope),
-                }
-            });
-            moves.sum::<f64>().abs() * axis.spacing
-        };
-        let own = along(&axes[root.sample.axis]);
-        let mut others = axes.iter().enumerate();
-        let is_fastest = others.all(|(at, axis)| {
-            let other = along(axis);
-            match at > root.sample.axis {
-                true => own > other,
-                false => own >= other,
-            }
-        });
-        match is_fastest && own > LEAST_SLOPE {
-            true => 0.5 / own,
-            false => 0.0,
+/// The points and neighbours whose decisions differ, by a program whose outputs tell them apart.
+pub(in crate::gradient) fn kernels<H: Host>(
+    compared: &mut SampleProgram,
+    axes: &[AxisMoves],
+    here: &Here,
+    host: &mut H,
+) -> Vec<Kernel> {
+    let count = here.len();
+    let neighbours = |axis: usize| [(axis, -1.0), (axis, 1.0)];
+    let neighbours: Vec<(usize, f64)> = (0..axes.len()).flat_map(neighbours).collect();
+    let per_point = 1 + neighbours.len();
+    compared.clear();
+    for point in 0..count {
+        let places = std::iter::once((0, 0.0)).chain(neighbours.iter().copied());
+        for (axis, offset) in places {
+            let sample = Sample {
+                point,
+                axis,
+                offset,
+                forced: Default::default(),
+                watched: 0,
+            };
+            compared.add(here, axes, &sample, 0.0);
         }
     }
+    compared.run(host);
+    let trace = |sample: usize| {
+        let words = [0, 1, 2].map(|scalar| compared.word(sample, scalar));
+        (compared.has_ended(sample), words)
+    };
+    let mut kernels = Vec::new();
+    for point in 0..count {
+        let own = trace(point * per_point);
+        for (at, &(axis, side)) in neighbours.iter().enumerate() {
+            if trace(point * per_point + 1 + at) != own {
+                kernels.push(Kernel::new(point, axis, side));
+            }
+        }
+    }
+    kernels
 }
 
 /// Σ weight · jump. What has no weight does not count, also where it is not finite.

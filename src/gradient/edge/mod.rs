@@ -11,11 +11,11 @@
 //! Finkelstein 2022, *Aδ: autodiff for discontinuous programs*. Here edges are located, and both
 //! sides are run there, so slopes are exact.
 
-mod axes;
-mod batch;
-mod points;
+pub(super) mod axes;
+pub(super) mod batch;
+pub(super) mod points;
 mod sample_host;
-mod search;
+pub(super) mod search;
 
 pub use axes::{Axis, MAX_AXES};
 pub use batch::{EdgeBatch, EdgeReport};
@@ -172,7 +172,7 @@ impl Program {
             .collect()
     }
 
-    fn refused(&self, error: &AxisError, axes: &[Axis]) -> Diagnostics {
+    pub(super) fn refused(&self, error: &AxisError, axes: &[Axis]) -> Diagnostics {
         let shader = self
             .module()
             .map_or(Span::default(), |module| module.entry().span);

@@ -6,25 +6,62 @@ use super::search::{Forced, Sample, Sampler, Traced};
 use crate::access::find;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};
 use crate::evaluator::EngineError;
+use crate::globals::GlobalsLayout;
 use crate::program::Instance;
 use crate::value::Part;
 use adumbra_ir::host::Host;
-use adumbra_ir::passes::{MAX_FORCED_DECISIONS, decision_names};
+use adumbra_ir::passes::{MAX_FORCED_DECISIONS, decision_names, pair_names};
 use adumbra_vm::Outcome;
+use std::ops::Range;
 
 /// The points of a block, as their hosts have them.
-pub(super) struct Here {
+pub(in crate::gradient) struct Here {
     /// Words of a point.
-    pub(super) stride: usize,
+    pub(in crate::gradient) stride: usize,
     /// The words of all points, point by point.
-    pub(super) words: Vec<u32>,
+    pub(in crate::gradient) words: Vec<u32>,
     /// The number of the first point.
-    pub(super) first: usize,
+    pub(in crate::gradient) first: usize,
 }
 
 impl Here {
-    pub(super) fn point(&self, point: usize) -> &[u32] {
+    /// Points of the host's planes, with the first words of each.
+    pub(in crate::gradient) fn new(
+        globals: &BatchGlobals<'_>,
+        stride: usize,
+        points: Range<usize>,
+        number_from: usize,
+    ) -> Here {
+        let mut words = Vec::with_capacity(stride * points.len());
+        for point in points.clone() {
+            let sources = &globals.sources()[..stride];
+            words.extend(sources.iter().map(|source| source.get(point)));
+        }
+        Here {
+            stride,
+            words,
+            first: number_from + points.start,
+        }
+    }
+
+    /// The number of points.
+    pub(super) fn len(&self) -> usize {
+        self.words.len() / self.stride
+    }
+
+    pub(in crate::gradient) fn point(&self, point: usize) -> &[u32] {
         &self.words[point * self.stride..][..self.stride]
+    }
+
+    /// Moves words of a point to a sample.
+    fn move_words(&self, words: &mut [u32], axes: &[AxisMoves], sample: &Sample) {
+        let axis = &axes[sample.axis];
+        let distance = sample.offset * axis.spacing;
+        for &(word, slope) in &axis.moves {
+            let from = f64::from(f32::from_bits(words[word]));
+            let moved = from + distance * self.slope(sample.point, slope);
+            words[word] = (moved as f32).to_bits();
+        }
     }
 
     /// The slope of a moved word at a point, along the axis.
@@ -37,7 +74,7 @@ impl Here {
 }
 
 /// A program that is evaluated at samples, and the scalars that are read of it.
-pub(super) struct SampleProgram {
+pub(in crate::gradient) struct SampleProgram {
     evaluator: BatchEvaluator,
     /// Words of a point.
     stride: usize,
@@ -46,6 +83,8 @@ pub(super) struct SampleProgram {
     watched: Option<WatchedWords>,
     /// Words that are 1 at each sample, or have its weight.
     seeds: Vec<usize>,
+    /// The words of a neighbour; none in a program that reads one sample.
+    neighbour: Option<NeighbourWords>,
     words: Vec<u32>,
     numbers: Vec<usize>,
     outputs: Vec<Vec<u32>>,
@@ -58,9 +97,34 @@ struct WatchedWords {
     forced: [[usize; 2]; MAX_FORCED_DECISIONS],
 }
 
+/// The words of the globals of [`pair_names`].
+struct NeighbourWords {
+    /// Words of a point, and where they are those of the neighbour.
+    there: Vec<(usize, usize)>,
+    side: usize,
+}
+
+impl NeighbourWords {
+    /// Those of a layout, if it has them.
+    fn new(layout: &GlobalsLayout) -> Option<NeighbourWords> {
+        let side = layout.member(pair_names::SIDE)?.value_offset() / 4;
+        let mut there = Vec::new();
+        for member in layout.members() {
+            if let Some(second) = layout.member(&pair_names::there(member.name())) {
+                for part in [Part::Value, Part::Ddx, Part::Ddy] {
+                    let words = [member, second].map(|member| member.part(part as usize));
+                    let [own, second] = words;
+                    there.extend(own.zip(second));
+                }
+            }
+        }
+        Some(NeighbourWords { there, side })
+    }
+}
+
 impl SampleProgram {
     /// A program of which these outputs' floats, or whole integers, are read, in order.
-    pub(super) fn new(
+    pub(in crate::gradient) fn new(
         instance: &Instance,
         setup: &BatchSetup,
         outputs: &[&str],
@@ -97,6 +161,7 @@ impl SampleProgram {
                 .iter()
                 .map(|name| value(name).expect("it is a global"))
                 .collect(),
+            neighbour: NeighbourWords::new(program.globals()),
             words: Vec::new(),
             numbers: Vec::new(),
             has_ended: Vec::new(),
@@ -104,24 +169,34 @@ impl SampleProgram {
     }
 
     /// Forgets all samples.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::gradient) fn clear(&mut self) {
         self.words.clear();
         self.numbers.clear();
     }
 
-    /// Adds a sample.
-    pub(super) fn add(&mut self, here: &Here, axes: &[AxisMoves], sample: &Sample, seed: f32) {
+    /// Adds a sample; of a program that reads a neighbour the sample is that one.
+    pub(in crate::gradient) fn add(
+        &mut self,
+        here: &Here,
+        axes: &[AxisMoves],
+        sample: &Sample,
+        seed: f32,
+    ) {
         let start = self.words.len();
         self.numbers.push(here.first + sample.point);
         self.words.extend_from_slice(here.point(sample.point));
         self.words.resize(start + self.stride, 0);
         let words = &mut self.words[start..];
-        let axis = &axes[sample.axis];
-        let distance = sample.offset * axis.spacing;
-        for &(word, slope) in &axis.moves {
-            let from = f64::from(f32::from_bits(words[word]));
-            let moved = from + distance * here.slope(sample.point, slope);
-            words[word] = (moved as f32).to_bits();
+        match &self.neighbour {
+            None => here.move_words(words, axes, sample),
+            Some(neighbour) => {
+                let mut moved = here.point(sample.point).to_vec();
+                here.move_words(&mut moved, axes, sample);
+                for &(own, there) in &neighbour.there {
+                    words[there] = moved[own];
+                }
+                words[neighbour.side] = (sample.offset.signum() as f32).to_bits();
+            }
         }
         if let Some(watched) = &self.watched {
             words[watched.number] = sample.watched as u32;
@@ -133,7 +208,7 @@ impl SampleProgram {
     }
 
     /// Evaluates all samples.
-    pub(super) fn run(&mut self, host: &mut impl Host) {
+    pub(in crate::gradient) fn run(&mut self, host: &mut impl Host) {
         let layout = self.evaluator.instance().program().globals().clone();
         let globals = BatchGlobals::interleaved(&layout, &self.words);
         let (width, count) = (self.evaluator.width(), self.numbers.len());
@@ -160,16 +235,16 @@ impl SampleProgram {
         self.scalars.len()
     }
 
-    pub(super) fn word(&self, sample: usize, scalar: usize) -> u32 {
+    pub(in crate::gradient) fn word(&self, sample: usize, scalar: usize) -> u32 {
         self.outputs[scalar][sample]
     }
 
-    pub(super) fn float(&self, sample: usize, scalar: usize) -> f64 {
+    pub(in crate::gradient) fn float(&self, sample: usize, scalar: usize) -> f64 {
         f32::from_bits(self.word(sample, scalar)).into()
     }
 
     /// Whether a sample ran to its end.
-    pub(super) fn has_ended(&self, sample: usize) -> bool {
+    pub(in crate::gradient) fn has_ended(&self, sample: usize) -> bool {
         self.has_ended[sample]
     }
 

@@ -28,7 +28,7 @@ const MAX_CUTS: usize = 16;
 
 /// Decisions that are forced: numbers with their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Forced {
+pub(in crate::gradient) struct Forced {
     count: usize,
     decisions: [(i32, f64); MAX_FORCED_DECISIONS],
 }
@@ -48,16 +48,16 @@ impl Forced {
 
 /// A place where a shader is evaluated.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(in crate::gradient) struct Sample {
     /// The point of the block.
-    pub(super) point: usize,
+    pub(in crate::gradient) point: usize,
     /// The axis that it is moved along.
-    pub(super) axis: usize,
+    pub(in crate::gradient) axis: usize,
     /// How far, over the axis's spacing.
-    pub(super) offset: f64,
-    pub(super) forced: Forced,
+    pub(in crate::gradient) offset: f64,
+    pub(in crate::gradient) forced: Forced,
     /// The number of the decision that is watched; the hash is of those before it.
-    pub(super) watched: i32,
+    pub(in crate::gradient) watched: i32,
 }
 
 /// The decisions of a sample.
@@ -82,11 +82,11 @@ pub(super) trait Sampler {
 
 /// A point and a neighbour of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
-    pub(super) point: usize,
-    pub(super) axis: usize,
+pub(in crate::gradient) struct Kernel {
+    pub(in crate::gradient) point: usize,
+    pub(in crate::gradient) axis: usize,
     /// Where the neighbour is: 1 or -1.
-    pub(super) side: f64,
+    pub(in crate::gradient) side: f64,
     /// The roots that were found.
     pub(super) roots: usize,
     /// Whether jumps of it do not count: it has too many roots, or one that was not located.
