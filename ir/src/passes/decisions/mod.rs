@@ -147,8 +147,8 @@ pub fn trace_decisions(module: &mut Module, tracing: Tracing) -> Vec<DecisionSit
         module.functions[id.index()] = rewriter.run(is_entry);
     }
     let entry = &mut module.functions[module.entry.index()];
-    let mut first = (entry.results.len() - tracing.outputs().len()) as u32;
-    for (name, ty) in tracing.outputs() {
+    let first = (entry.results.len() - tracing.outputs().len()) as u32;
+    for (first, (name, ty)) in (first..).zip(tracing.outputs()) {
         entry.members.push(SourceParam {
             name: name.to_owned(),
             ty: Type::Scalar(ty),
@@ -162,7 +162,6 @@ pub fn trace_decisions(module: &mut Module, tracing: Tracing) -> Vec<DecisionSit
             ty: Type::Scalar(ty),
             metadata: Vec::new(),
         });
-        first += 1;
     }
     sites
 }

@@ -463,13 +463,18 @@ pub(super) fn select(
             }
         }
         Scalar::F32 => {
-            if let Some((Op::FLt | Op::FLe, args)) = writer.definition(condition) {
+            if let Some((compare @ (Op::FLt | Op::FLe), args)) = writer.definition(condition) {
                 let (a, b) = (args[0], args[1]);
+                // At ties `min` and `max` take their first operand.
+                let ordered = |taken, other| match compare {
+                    Op::FLt => [other, taken],
+                    _ => [taken, other],
+                };
                 if (a, b) == (yes, no) {
-                    return writer.op(Op::Min, &[a, b]);
+                    return writer.op(Op::Min, &ordered(a, b));
                 }
                 if (a, b) == (no, yes) {
-                    return writer.op(Op::Max, &[a, b]);
+                    return writer.op(Op::Max, &ordered(b, a));
                 }
                 let is_negation = |writer: &Writer, of, by| matches!(writer.definition(of), Some((Op::Neg, args)) if args[0] == by);
                 let zero =
