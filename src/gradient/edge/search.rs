@@ -301,7 +301,7 @@ fn bracket(
     let boundary = site.kind.boundary(a.value, b.value);
     let margins = [a.margin - boundary, b.margin - boundary];
     let encloses = margins[0] * margins[1] <= 0.0 && margins[0] != margins[1];
-    (encloses && margins.iter().all(|margin| margin.is_finite())).then(|| Bracket {
+    (encloses && margins.iter().all(|margin| margin.is_finite())).then_some(Bracket {
         segment: *segment,
         number,
         site: a.site,

@@ -262,10 +262,11 @@ impl<'m> Straight<'m> {
         let params = &frame.function.region(body).params;
         let mut carried = frame.args(inst);
         let guards = self.guards;
+        let span = self.hidden.unwrap_or(inst.span);
         loop {
             self.iterations += 1;
             if self.iterations > MAX_STRAIGHT {
-                return Err(refuse(inst.span, Refusal::TooLong));
+                return Err(refuse(span, Refusal::TooLong));
             }
             frame.set(params.iter().copied(), carried);
             let exits = self.region(frame, body, 0)?;
@@ -281,7 +282,6 @@ impl<'m> Straight<'m> {
                 }
                 Some(false) => return Ok(exits.leave(body)),
                 None => {
-                    let span = self.hidden.unwrap_or(inst.span);
                     return Err(refuse(span, Refusal::Iterations));
                 }
             }

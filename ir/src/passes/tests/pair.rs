@@ -274,3 +274,162 @@ fn equal_samples_have_the_smooth_gradient() {
     }
     assert!(compared > 50, "{compared}");
 }
+
+/// A shader of one float output; `%0` is an input, `%1` the global g, `%2` is 0 and `%3` 1.
+fn shader(body: &str, result: &str) -> Module {
+    let text = format!(
+        "fn main(%0: f32) -> (f32) ^0 {{
+           %1: f32 = global g[0]
+           %2: f32 = const 0.0
+           %3: f32 = const 1.0
+           {body}
+           return {result}
+         }}"
+    );
+    let mut module = module(&text);
+    let derivative = by_all(&module, false);
+    pair_gradient(&mut module, &derivative).expect("it is straight");
+    verify(&module).unwrap();
+    module
+}
+
+/// The gradient by the input, and the visible roots, of a kernel.
+fn kernel(module: &Module, input: f32, [here, there]: [f32; 2]) -> (f64, u32) {
+    let side = (there - here).signum();
+    let set = [("g", here), ("there(g)", there), (pair_names::SIDE, side)];
+    let outcome: EvalOutcome<f64> = run(module, &[input], &set);
+    let roots = outcome.outputs[first_of(module, pair_names::ROOTS)].word;
+    (outcome.outputs[1].float, roots)
+}
+
+#[test]
+fn roots_are_counted_where_they_are_visible() {
+    let step = "%4: f32 = step %2, %1\n";
+    let cases = [
+        ("one decision", "", "%4: f32 = step %2, %1", 1),
+        (
+            "cells of one operand",
+            "%4: f32 = const 7.0\n%5: f32 = mul %1, %4",
+            "%6: f32 = floor %5",
+            1,
+        ),
+        (
+            "a margin and its negative",
+            "%4: f32 = step %2, %1\n%5: f32 = neg %1\n%6: f32 = step %2, %5",
+            "%7: f32 = add %4, %6",
+            1,
+        ),
+        (
+            "two orders of a difference",
+            "%4: bool = flt %1, %2\n%5: bool = flt %2, %1\n%6: f32 = select %4, %3, %2\n%7: f32 = select %5, %3, %2",
+            "%8: f32 = add %6, %7",
+            1,
+        ),
+        (
+            "a side and a cell",
+            "%4: f32 = sign %1\n%5: f32 = floor %1",
+            "%6: f32 = add %4, %5",
+            1,
+        ),
+        (
+            "scaled margins",
+            "%4: f32 = step %2, %1\n%5: f32 = add %1, %1\n%6: f32 = step %2, %5",
+            "%7: f32 = add %4, %6",
+            2,
+        ),
+        (
+            "a margin that jumps itself",
+            &(step.to_owned() + "%5: f32 = const 0.5"),
+            "%6: f32 = step %5, %4",
+            1,
+        ),
+        ("a product by 0", step, "%5: f32 = mul %4, %2", 1),
+        (
+            "a minimum of another operand",
+            &(step.to_owned() + "%5: f32 = const -5.0"),
+            "%6: f32 = min %4, %5",
+            0,
+        ),
+        (
+            "a minimum that changes its operand",
+            &(step.to_owned() + "%5: f32 = const 0.5"),
+            "%6: f32 = min %4, %5",
+            1,
+        ),
+        (
+            "a selection that is a minimum",
+            "%4: bool = flt %1, %0",
+            "%5: f32 = select %4, %1, %0",
+            0,
+        ),
+        (
+            "a selection that is a magnitude",
+            "%4: bool = flt %1, %2\n%5: f32 = neg %1",
+            "%6: f32 = select %4, %5, %1",
+            0,
+        ),
+        (
+            "an arm that no sample takes",
+            &(step.to_owned() + "%5: bool = flt %3, %0"),
+            "%6: f32 = select %5, %4, %3",
+            0,
+        ),
+        (
+            "a condition that stays",
+            "%4: bool = flt %1, %2\n%5: bool = flt %3, %0\n%6: bool = and %4, %5",
+            "%7: f32 = select %6, %3, %2",
+            0,
+        ),
+        (
+            "margins that are too near",
+            "%4: f32 = const 1e-9\n%5: f32 = mul %1, %4",
+            "%6: f32 = step %2, %5",
+            0,
+        ),
+        (
+            "the cut of an angle",
+            "%4: f32 = neg %3",
+            "%5: f32 = atan2 %1, %4",
+            1,
+        ),
+        ("an angle off its cut", "", "%4: f32 = atan2 %1, %3", 0),
+        (
+            "an equality between the samples",
+            "%4: bool = feq %1, %2",
+            "%5: f32 = select %4, %3, %2",
+            0,
+        ),
+    ];
+    for (what, before, last, roots) in cases {
+        let result = last.split(':').next().unwrap();
+        let module = shader(&format!("{before}\n{last}"), result);
+        for ends in [[-0.5, 0.5], [0.5, -0.5]] {
+            assert_eq!(kernel(&module, -1.0, ends).1, roots, "{what}");
+        }
+        assert_eq!(kernel(&module, -1.0, [0.25, 0.26]).1, 0, "{what}: quiet");
+    }
+    // An equality is two comparisons: at one of the samples one of them turns.
+    let equality = "%4: bool = feq %1, %2\n%5: f32 = select %4, %3, %2";
+    assert_eq!(kernel(&shader(equality, "%5"), 0.0, [0.0, 0.5]).1, 1);
+}
+
+#[test]
+fn guards_take_partials_in_place_of_secants() {
+    // An operand that hardly changes: one operand has its partial here, two the mean of both ends.
+    let little =
+        "%4: f32 = step %2, %1\n%5: f32 = const 5e-5\n%6: f32 = mul %4, %5\n%7: f32 = add %0, %6";
+    let root = shader(&format!("{little}\n%8: f32 = sqrt %7"), "%8");
+    let (slope, roots) = kernel(&root, 4.0, [-0.5, 0.5]);
+    assert_eq!((slope, roots), (0.25, 1));
+    let power = shader(
+        &format!("{little}\n%8: f32 = const 2.0\n%9: f32 = pow %7, %8"),
+        "%9",
+    );
+    let (slope, _) = kernel(&power, 4.0, [-0.5, 0.5]);
+    assert!((slope - (8.0 + 5e-5)).abs() < 1e-7, "{slope}");
+    // One end is not finite: the partial here.
+    let pole = "%4: f32 = step %2, %1\n%5: f32 = mul %4, %0\n%6: f32 = rcp %5";
+    let (slope, _) = kernel(&shader(pole, "%6"), 2.0, [0.5, -0.5]);
+    // The product before it has the mean of the other factor.
+    assert_eq!(slope, -0.25 * 0.5);
+}
