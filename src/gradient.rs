@@ -1,9 +1,9 @@
 //! Gradients of whole shaders: programs that compute them, beside the outputs.
 
 // `request` says what is asked for, `shader` finds it in a module, `parts` says what a gradient is
-// of and by, `losses` reports what it lacks.
+// of and by, `losses` reports what it lacks, `jump` adds what discontinuities do.
 
-mod edge;
+mod jump;
 mod losses;
 mod parts;
 mod request;
@@ -12,7 +12,10 @@ mod transformation;
 
 pub use crate::buffer::BufferGradients;
 pub use adumbra_ir::exact_sum::ExactSum;
-pub use edge::{Axis, EdgeBatch, EdgeGradient, EdgeReport, MAX_AXES, MAX_DECISIONS, MAX_ROOTS};
+pub use jump::{
+    Axis, JumpBatch, JumpGradient, JumpPoint, JumpReport, JumpRules, MAX_AXES, MAX_DECISIONS,
+    MAX_ROOTS,
+};
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
 pub(crate) use shader::layout_with_seeds;

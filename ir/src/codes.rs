@@ -149,6 +149,7 @@ codes! {
     NotUnrolled = 566 Error "a loop that is to be unrolled, and cannot be";
     BadDifferential = 567 Error "a written differential that derivatives cannot use";
     NoSuchGradient = 570 Error "a gradient that a program does not have";
+    NoPairGradient = 571 Error "a shader that cannot be differentiated by pairs of samples";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

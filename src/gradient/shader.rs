@@ -11,8 +11,8 @@ use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{
-    EntryDerivative, decision_names, differentiate_entry, entry_losses, tangent_globals,
-    tangent_name, tangent_type,
+    EntryDerivative, decision_names, differentiate_entry, entry_losses, pair_gradient,
+    tangent_globals, tangent_name, tangent_type,
 };
 use adumbra_ir::{Code, Span, Type};
 use std::collections::HashSet;
@@ -45,6 +45,37 @@ pub(super) fn derive(
     let described = describe(module, &derivative);
     differentiate_entry(module, &derivative);
     Ok((described, passes_adjoints || has_adjoints(&derivative)))
+}
+
+/// Makes a lowered module one that computes the gradient that is asked for from a pair of samples.
+///
+/// # Errors
+/// If the request names what is not there; if it is by buffers or textures, or in forward mode; if
+/// the shader cannot be straight-line.
+pub(super) fn derive_pair(
+    module: &mut Module,
+    request: &GradientRequest,
+) -> Result<(), Box<Diagnostic>> {
+    let derivative = resolve(module, request, 0)?;
+    let shader = module.entry().span;
+    let by_edges = "take the gradient by edges: it has no such limit";
+    if derivative.mode == Mode::Forward {
+        return Err(Box::new(refused(
+            shader,
+            "a gradient by pairs of samples is taken backward",
+        )));
+    }
+    if !derivative.buffers.is_empty() || !derivative.textures.is_empty() {
+        let message = "a gradient by pairs of samples is by inputs and globals alone, not by buffers or textures";
+        return Err(Box::new(refused(shader, message).help(by_edges)));
+    }
+    check_names(module, &derivative)?;
+    let count = 2 * module.globals.len() + 1;
+    if count > MAX_GLOBALS / 2 {
+        let message = format!("two samples have {count} globals, which is too many");
+        return Err(Box::new(refused(shader, message).help(by_edges)));
+    }
+    pair_gradient(module, &derivative)
 }
 
 /// Whether the host gets adjoints of a derivative.

@@ -6,7 +6,7 @@ use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::Module;
-use adumbra_ir::passes::{DecisionSite, Tracing, trace_decisions};
+use adumbra_ir::passes::{DecisionSite, Tracing, straighten_entry, trace_decisions};
 
 /// A transformation of a whole shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +15,19 @@ pub(crate) enum Transformation {
     Gradient(GradientRequest),
     /// It traces its decisions.
     Trace(Tracing),
+    /// Its calls are inlined, its loops unrolled, and its branches if-converted.
+    Straighten,
+    /// It computes a gradient from a pair of samples.
+    Pair(GradientRequest),
 }
 
 impl HeapSize for Transformation {
     fn heap_bytes(&self) -> usize {
         match self {
-            Transformation::Gradient(request) => request.heap_bytes(),
-            Transformation::Trace(_) => 0,
+            Transformation::Gradient(request) | Transformation::Pair(request) => {
+                request.heap_bytes()
+            }
+            Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
 }
@@ -55,18 +61,29 @@ pub(crate) fn transform(
                 nested += 1;
             }
             Transformation::Trace(tracing) => {
-                if matches!(derivatives, Derivatives::Quad(_)) {
-                    let refused = shader::refused(
-                        module.entry().span,
-                        "points whose derivatives come from quads have no gradient by edges",
-                    );
-                    return Err(Box::new(refused.help(
-                        "compile for the derivatives that values carry, which are dual numbers",
-                    )));
-                }
+                check_derivatives(module, derivatives)?;
                 reported.sites = trace_decisions(module, *tracing);
+            }
+            Transformation::Straighten => straighten_entry(module)?,
+            Transformation::Pair(request) => {
+                check_derivatives(module, derivatives)?;
+                shader::derive_pair(module, request)?;
             }
         }
     }
     Ok(reported)
+}
+
+/// Checks that points are not those of quads, whose neighbours are other ones.
+fn check_derivatives(module: &Module, derivatives: Derivatives) -> Result<(), Box<Diagnostic>> {
+    if !matches!(derivatives, Derivatives::Quad(_)) {
+        return Ok(());
+    }
+    let refused = shader::refused(
+        module.entry().span,
+        "points whose derivatives come from quads have no gradient by edges",
+    );
+    Err(Box::new(refused.help(
+        "compile for the derivatives that values carry, which are dual numbers",
+    )))
 }

@@ -53,12 +53,12 @@ pub struct GradArgs {
     )]
     pub at: Option<PixelPosition>,
 
-    /// The rules of derivatives: `smooth` differentiates what is smooth; `edge` adds the jumps that
-    /// are between a point and its neighbours along the axes
+    /// The rules of derivatives: those of what is smooth, or two with which what jumps between a
+    /// point and its neighbours along the axes counts, too
     #[arg(long, value_enum, default_value_t)]
     pub rules: GradRules,
 
-    /// The axes along which points have neighbours, for `--rules edge`: floats of globals, with the
+    /// The axes along which points have neighbours, for `edge` and `pair`: floats of globals, with the
     /// distance of neighbours: `x:0.5`, `uv.y`; by --size `pixel.x,pixel.y`, one pixel each
     #[arg(long, value_name = "NAME[:SPACING],…", value_delimiter = ',')]
     pub axes: Vec<Axis>,
@@ -118,7 +118,9 @@ pub enum GradRules {
     /// The chain rule of what is smooth: an edge that a parameter moves counts nothing
     #[default]
     Smooth,
-    /// With the jumps of edges, located between a point and its neighbours
+    /// Those of Aδ: secants between a point and its neighbour, one edge between the two
+    Pair,
+    /// Edges are located between a point and its neighbours, and both sides are run
     Edge,
 }
 

@@ -9,7 +9,7 @@ use crate::report;
 use adumbra::batch::{
     BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
 };
-use adumbra::gradient::{BufferGradients, EdgeBatch, EdgeReport, Parameter};
+use adumbra::gradient::{BufferGradients, JumpBatch, JumpReport, Parameter};
 use adumbra::host::MessageId;
 use adumbra::{Host, SampleRequest, Sampled};
 use std::ops::Range;
@@ -34,8 +34,8 @@ pub struct Evaluated {
     sums: PlaneSums,
     buffers: BufferGradients,
     pub report: BatchReport,
-    /// What edges added, if they count.
-    pub edges: Option<EdgeReport>,
+    /// What jumps did, if they count.
+    pub jumps: Option<JumpReport>,
     pub points: usize,
     /// By plane, its number at each point, if these are wanted and it is one of a gradient.
     planes: Vec<Vec<f32>>,
@@ -165,18 +165,18 @@ impl GradJob<'_> {
         let mut kept = vec![Vec::new(); scalars.len()];
         let mut sums = PlaneSums::new(scalars.len());
         let mut whole = BatchReport::default();
-        let mut edges: Option<EdgeReport> = None;
+        let mut jumps: Option<JumpReport> = None;
         let mut buffers: Option<BufferGradients> = None;
         let most = (BAND_WORDS / scalars.len().max(1)).clamp(1, MAX_BAND);
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
             let (mut gradients, report) = self.fill(&band, &scalars, &mut planes)?;
-            if let Some((more, found)) = self.add_edges(&band, &scalars, &mut planes)? {
+            if let Some((more, found)) = self.add_jumps(&band, &scalars, &mut planes)? {
                 if let Some(more) = more {
                     gradients.join(&more);
                 }
-                edges.get_or_insert_default().join(found);
+                jumps.get_or_insert_default().join(found);
             }
             if self.interrupt.is_pressed() {
                 report::message("interrupted");
@@ -212,7 +212,7 @@ impl GradJob<'_> {
             sums,
             buffers: buffers.expect("there are points"),
             report: whole,
-            edges,
+            jumps,
             points: numbers.len(),
             planes: kept,
         })
@@ -265,14 +265,14 @@ impl GradJob<'_> {
         done.map_err(CliError::usage)
     }
 
-    /// Adds what edges do to a band of points, if they count.
-    fn add_edges(
+    /// Adds what jumps do to a band of points, if they count.
+    fn add_jumps(
         &self,
         band: &Range<usize>,
         scalars: &[OutputScalar<'_>],
         planes: &mut [Vec<f32>],
-    ) -> CliResult<Option<(Option<BufferGradients>, EdgeReport)>> {
-        let Some(edges) = self.edges else {
+    ) -> CliResult<Option<(Option<BufferGradients>, JumpReport)>> {
+        let Some(jumps) = self.jumps else {
             return Ok(None);
         };
         let setup = BatchSetup {
@@ -291,7 +291,7 @@ impl GradJob<'_> {
         };
         let varying = self.points.planes(&around);
         let mut outputs = output_planes(scalars, planes);
-        let mut batch = EdgeBatch::new(edges, self.instance)
+        let mut batch = JumpBatch::new(jumps, self.instance)
             .setup(setup)
             .engine(self.setup.engine)
             .threads(self.args.threads.map_or(0, usize::from))

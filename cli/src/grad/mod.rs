@@ -21,8 +21,8 @@ use crate::report::{self, OutputFormat};
 use crate::run::unfolded_instance;
 use crate::setup::Setup;
 use adumbra::gradient::{
-    Axis, DerivativePlace, DifferentiatedValue, EdgeGradient, Gradient, GradientRequest, Parameter,
-    ParameterKind,
+    Axis, DerivativePlace, DifferentiatedValue, Gradient, GradientRequest, JumpGradient, JumpRules,
+    Parameter, ParameterKind,
 };
 use adumbra::program::BufferNumbers;
 use adumbra::{Derivatives, Instance, Program, Sources};
@@ -69,13 +69,16 @@ pub fn grad(args: GradArgs) -> CliResult {
     }
     let request = request(&args, &program)?;
     let refuse = |diagnostics| report_compile_error(diagnostics, None, format);
-    let edges = match edge_axes(&args)? {
+    let jumps = match jump_rules(&args)? {
         None => None,
-        Some(axes) => Some(program.edge_gradient(&request, &axes).map_err(refuse)?),
+        Some((axes, rules)) => {
+            let jumps = program.jump_gradient(&request, &axes, rules);
+            Some(jumps.map_err(refuse)?)
+        }
     };
     let smooth;
-    let gradient = match &edges {
-        Some(edges) => edges.smooth(),
+    let gradient = match &jumps {
+        Some(jumps) => jumps.smooth(),
         None => {
             smooth = program.gradient(&request).map_err(refuse)?;
             &smooth
@@ -114,7 +117,7 @@ pub fn grad(args: GradArgs) -> CliResult {
         setup: &setup,
         program: &program,
         gradient,
-        edges: edges.as_ref(),
+        jumps: jumps.as_ref(),
         instance: &instance,
         points: points.with_seeds(gradient, &seeds),
         seeds: &seeds,
@@ -147,8 +150,8 @@ struct GradJob<'a> {
     /// The program without the gradient.
     program: &'a Arc<Program>,
     gradient: &'a Gradient,
-    /// What finds the edges, if these count.
-    edges: Option<&'a EdgeGradient>,
+    /// What finds jumps, if these count.
+    jumps: Option<&'a JumpGradient>,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
     points: SeededPoints,
@@ -163,8 +166,8 @@ struct GradJob<'a> {
 impl GradJob<'_> {
     /// Whether the gradient by a parameter is 0 at every point.
     fn is_zero(&self, parameter: &Parameter) -> bool {
-        match self.edges {
-            Some(edges) => edges.is_zero(parameter),
+        match self.jumps {
+            Some(jumps) => jumps.is_zero(parameter),
             None => parameter.is_zero,
         }
     }
@@ -181,21 +184,28 @@ impl GradJob<'_> {
     }
 }
 
-/// The axes along which edges are looked for, if they are.
-fn edge_axes(args: &GradArgs) -> CliResult<Option<Vec<Axis>>> {
-    match (args.rules, args.axes.as_slice()) {
-        (GradRules::Smooth, []) => Ok(None),
-        (GradRules::Smooth, _) => Err(CliError::usage(
-            "`--axes` says where edges are looked for: give `--rules edge`",
-        )),
-        (GradRules::Edge, []) if args.size.is_some() => {
-            Ok(Some([0, 1].map(|at| Axis::new("pixel", at, 1.0)).to_vec()))
+/// The rules for what jumps, and the axes along which it is looked for, if it is.
+fn jump_rules(args: &GradArgs) -> CliResult<Option<(Vec<Axis>, JumpRules)>> {
+    let rules = match args.rules {
+        GradRules::Smooth if args.axes.is_empty() => return Ok(None),
+        GradRules::Smooth => {
+            return Err(CliError::usage(
+                "`--axes` says where edges are looked for: give `--rules edge` or `--rules pair`",
+            ));
         }
-        (GradRules::Edge, []) => Err(CliError::usage(
-            "edges are looked for along axes: give `--axes NAME[:SPACING],…`, floats of globals, or `--size WxH` for the pixels of an image",
-        )),
-        (GradRules::Edge, axes) => Ok(Some(axes.to_vec())),
-    }
+        GradRules::Pair => JumpRules::Pair,
+        GradRules::Edge => JumpRules::Edge,
+    };
+    let axes = match args.axes.as_slice() {
+        [] if args.size.is_some() => [0, 1].map(|at| Axis::new("pixel", at, 1.0)).to_vec(),
+        [] => {
+            return Err(CliError::usage(
+                "edges are looked for along axes: give `--axes NAME[:SPACING],…`, floats of globals, or `--size WxH` for the pixels of an image",
+            ));
+        }
+        axes => axes.to_vec(),
+    };
+    Ok(Some((axes, rules)))
 }
 
 /// What the command line asks of a program.

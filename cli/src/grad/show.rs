@@ -106,7 +106,7 @@ fn print_text(
     }
     out.push('\n');
     out += &table(&lines);
-    if let Some(edges) = done.edges {
+    if let Some(edges) = done.jumps {
         out += &match done.points {
             1 => format!("\nedges beside the point: {}\n", edges.roots),
             _ => format!("\nedges beside {} points\n", edges.points),
@@ -143,15 +143,15 @@ fn report_faults(job: &GradJob<'_>, done: &Evaluated) {
         };
         report::message(&format!("{what}{}", place(job, point as u64)));
     }
-    if let Some(edges) = done.edges
-        && let Some(first) = edges.first_unresolved
+    if let Some(edges) = done.jumps
+        && let Some(first) = edges.first_nullified
     {
         let what = match done.points {
             1 => "edges beside the point do not count: there are too many, or one has no place"
                 .to_owned(),
             all => format!(
                 "{} of {all} points: edges beside them do not count, since there are too many, or one has no place",
-                edges.unresolved
+                edges.nullified
             ),
         };
         report::message(&format!("{what}{}", place(job, first as u64)));
@@ -324,9 +324,9 @@ fn print_json(
         faults,
         not_finite: counted(spoilt.not_finite),
         vanished: counted(spoilt.vanished),
-        diagnostics: done.edges.map(|edges| JsonEdges {
+        diagnostics: done.jumps.map(|edges| JsonEdges {
             edge_points: edges.points,
-            nullified: edges.unresolved,
+            nullified: edges.nullified,
         }),
     };
     let mut stdout = io::stdout().lock();

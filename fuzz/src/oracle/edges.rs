@@ -12,7 +12,9 @@ use crate::choices::next;
 use crate::generate::{GeneratedProgram, GlobalBits, Point};
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part};
 use adumbra::evaluator::Engine;
-use adumbra::gradient::{Axis, DerivativePlace, EdgeBatch, EdgeGradient, GradientRequest};
+use adumbra::gradient::{
+    Axis, DerivativePlace, GradientRequest, JumpBatch, JumpGradient, JumpRules,
+};
 use adumbra::{Diagnostics, Instance};
 use adumbra_ir::Type;
 use adumbra_ir::host::ConstantTexture;
@@ -103,7 +105,7 @@ pub fn check_edges(
     let plain = plain.map_err(|no| refused(program, &no))?;
     let axes = [Axis::new("ga", 0, 0.5), Axis::new("gb", 0, 0.25)];
     let request = GradientRequest::new().by_globals();
-    let edges = match plain.edge_gradient(&request, &axes) {
+    let edges = match plain.jump_gradient(&request, &axes, JumpRules::Edge) {
         Ok(edges) => edges,
         Err(no) if may_have_none(&no) => {
             counts.refused += 1;
@@ -130,7 +132,7 @@ pub fn check_edges(
             limits: limits(),
             ..BatchSetup::default()
         };
-        let batch = EdgeBatch::new(&edges, &Instance::new(gradient))
+        let batch = JumpBatch::new(&edges, &Instance::new(gradient))
             .setup(setup)
             .engine(engine);
         let host = || ConstantTexture([0.5; 4]);
@@ -140,7 +142,7 @@ pub fn check_edges(
             None => {
                 counts.points += seen.points;
                 counts.roots += seen.roots;
-                counts.unresolved += seen.unresolved;
+                counts.unresolved += seen.nullified;
                 first = Some((engine, found));
             }
             Some((other, expected)) => {
@@ -161,7 +163,7 @@ pub fn check_edges(
 }
 
 /// A point with weights of the outputs.
-fn with_seeds(mut point: Point, edges: &EdgeGradient, lot: &mut u64) -> Point {
+fn with_seeds(mut point: Point, edges: &JumpGradient, lot: &mut u64) -> Point {
     let members = edges.smooth().program().globals().members();
     for member in &members[point.len()..] {
         let count = member.ty().scalar_count();
@@ -176,7 +178,7 @@ fn with_seeds(mut point: Point, edges: &EdgeGradient, lot: &mut u64) -> Point {
 }
 
 /// The floats of the gradient: output and scalar.
-fn floats_of(edges: &EdgeGradient) -> Vec<(String, usize)> {
+fn floats_of(edges: &JumpGradient) -> Vec<(String, usize)> {
     let mut floats = Vec::new();
     for parameter in edges.smooth().parameters() {
         if let DerivativePlace::Output(name) = &parameter.value.place {

@@ -34,6 +34,7 @@ mod lineage;
 mod lost_gradients;
 mod lost_shadows;
 mod memory_reads;
+mod pair;
 mod pass_times;
 mod pipeline;
 mod quad;
@@ -70,6 +71,7 @@ pub use lost_gradients::{
     MAX_ELEMENT_NODES, lost_gradients,
 };
 pub use lost_shadows::{LostShadows, lost_shadows};
+pub use pair::{MAX_STRAIGHT, names as pair_names, pair_gradient, straighten_entry};
 pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};
 pub use quad::{AtDivergence, quads};

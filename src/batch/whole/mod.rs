@@ -91,11 +91,10 @@ impl<'p> OutputPlane<'p> {
         (self.output, self.part, self.scalar)
     }
 
-    /// Adds to the float of a point.
-    pub(crate) fn add(&mut self, point: usize, more: f64) {
+    /// Makes the float of a point another one.
+    pub(crate) fn replace(&mut self, point: usize, by: impl FnOnce(f64) -> f64) {
         let word = &mut self.words[point * self.stride];
-        let sum = f64::from(f32::from_bits(*word)) + more;
-        *word = (sum as f32).to_bits();
+        *word = (by(f64::from(f32::from_bits(*word))) as f32).to_bits();
     }
 }
 

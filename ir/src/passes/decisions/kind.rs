@@ -55,7 +55,7 @@ impl DecisionKind {
 
 /// The decisions that an op makes, as the pass writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OpDecisions {
+pub(in crate::passes) enum OpDecisions {
     /// None: the value is continuous in the floats, or has no jump of a margin.
     None,
     /// The result is the decision: a bool or an integer.
@@ -75,7 +75,7 @@ pub(super) enum OpDecisions {
 }
 
 /// The decisions of an op.
-pub(super) fn decisions_of(op: Op) -> OpDecisions {
+pub(in crate::passes) fn decisions_of(op: Op) -> OpDecisions {
     use DecisionKind::{Ceil, Floor, Round, Sign, Trunc};
     match op {
         Op::FLt | Op::FLe => OpDecisions::Discrete(Sign),

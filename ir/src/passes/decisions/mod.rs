@@ -22,6 +22,7 @@ mod kind;
 mod rewrite;
 
 pub use kind::DecisionKind;
+pub(super) use kind::{OpDecisions, decisions_of};
 
 use crate::builder::FunctionBuilder;
 use crate::calls::{CallGraph, callees};
@@ -29,7 +30,6 @@ use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, Type};
 use adumbra_ops::Op;
-use kind::{OpDecisions, decisions_of};
 use rewrite::Rewriter;
 
 /// The most decisions of a point that can be forced.

@@ -15,26 +15,26 @@ use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
 use smallvec::{SmallVec, smallvec};
 
 /// An op of the function that is differentiated.
-pub(super) struct AppliedOp<'a> {
-    pub(super) op: Op,
-    pub(super) args: &'a [ValueId],
-    pub(super) result: ValueId,
+pub(in crate::passes) struct AppliedOp<'a> {
+    pub(in crate::passes) op: Op,
+    pub(in crate::passes) args: &'a [ValueId],
+    pub(in crate::passes) result: ValueId,
     /// By operand: whether its tangent matters.
-    pub(super) wanted: &'a [bool],
+    pub(in crate::passes) wanted: &'a [bool],
 }
 
 /// By operand, what its tangent is multiplied by; nothing if it is not wanted, or that is 0.
-pub(super) type Coefficients = SmallVec<[Option<Coefficient>; MAX_OPERANDS]>;
+pub(in crate::passes) type Coefficients = SmallVec<[Option<Coefficient>; MAX_OPERANDS]>;
 
 /// A set of derivative rules for ops.
-pub(super) trait CoefficientProvider: TangentRules {
+pub(in crate::passes) trait CoefficientProvider: TangentRules {
     /// The coefficients of an op, which was written to the trace last. What has to be computed is
     /// written there.
     fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Coefficients;
 }
 
 /// The classic derivative: coefficients are the partials of the op table.
-pub(super) struct Partials;
+pub(in crate::passes) struct Partials;
 
 impl TangentRules for Partials {
     fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS] {

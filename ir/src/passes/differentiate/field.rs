@@ -17,7 +17,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// Instructions that are being written: the values and the region of a function that is being
 /// built, lent for as long as numbers are computed with.
-pub(super) struct Trace {
+pub(in crate::passes) struct Trace {
     target: RefCell<TraceTarget>,
     /// Whether what is written is differentiated again.
     nests: bool,
@@ -55,7 +55,7 @@ impl Trace {
     }
 
     /// [`run`](Trace::run) at the end of the current region of a builder.
-    pub(super) fn append<T>(
+    pub(in crate::passes) fn append<T>(
         builder: &mut FunctionBuilder,
         span: Span,
         nests: bool,
@@ -109,7 +109,7 @@ impl Trace {
     }
 
     /// A float value.
-    pub(super) fn float(&self, value: ValueId) -> TraceFloat<'_> {
+    pub(in crate::passes) fn float(&self, value: ValueId) -> TraceFloat<'_> {
         TraceFloat {
             number: Number::Value(value),
             trace: self,
@@ -151,14 +151,14 @@ enum Number {
 
 /// A float in a trace.
 #[derive(Clone, Copy)]
-pub(super) struct TraceFloat<'a> {
+pub(in crate::passes) struct TraceFloat<'a> {
     number: Number,
     trace: &'a Trace,
 }
 
 /// A boolean in a trace.
 #[derive(Clone, Copy)]
-pub(super) struct TraceMask<'a> {
+pub(in crate::passes) struct TraceMask<'a> {
     condition: ValueId,
     /// Whether it is true where the condition is.
     holds: bool,
@@ -367,7 +367,7 @@ impl<'a> TraceWord<'a> {
 
 /// The coefficient of a tangent in the linear part of an instruction, in values of the function.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Coefficient {
+pub(in crate::passes) enum Coefficient {
     /// 1.
     One,
     /// −1.

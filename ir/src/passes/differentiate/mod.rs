@@ -30,9 +30,9 @@
 mod activity;
 mod array;
 mod choose;
-mod coefficients;
+pub(super) mod coefficients;
 mod cut;
-mod field;
+pub(super) mod field;
 mod forward;
 mod guards;
 mod linear;

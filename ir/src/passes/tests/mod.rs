@@ -14,6 +14,7 @@ mod inline;
 mod op_gradients;
 mod optimise;
 mod origins;
+mod pair;
 mod post;
 mod quad;
 mod random;

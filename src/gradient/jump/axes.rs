@@ -93,7 +93,7 @@ impl FromStr for Axis {
 
 /// How a word of the globals changes along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slope {
+pub(in crate::gradient) enum Slope {
     /// It is the axis.
     One,
     /// By the shadow in this word.
@@ -102,15 +102,15 @@ pub(super) enum Slope {
 
 /// An axis in a layout: the words that change along it.
 #[derive(Clone, Debug)]
-pub(super) struct AxisMoves {
-    pub(super) spacing: f64,
+pub(in crate::gradient) struct AxisMoves {
+    pub(in crate::gradient) spacing: f64,
     /// The words of values, each with its slope.
-    pub(super) moves: Vec<(usize, Slope)>,
+    pub(in crate::gradient) moves: Vec<(usize, Slope)>,
 }
 
 /// Why axes are none of a layout's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum AxisError {
+pub(in crate::gradient) enum AxisError {
     /// There are none, or more than [`MAX_AXES`].
     Count(usize),
     /// There is no such global.
@@ -125,7 +125,10 @@ pub(super) enum AxisError {
 
 /// The words that change along each axis: the axis itself, and along the first two all other floats
 /// by their shadows.
-pub(super) fn moves(axes: &[Axis], layout: &GlobalsLayout) -> Result<Vec<AxisMoves>, AxisError> {
+pub(in crate::gradient) fn moves(
+    axes: &[Axis],
+    layout: &GlobalsLayout,
+) -> Result<Vec<AxisMoves>, AxisError> {
     if axes.is_empty() || axes.len() > MAX_AXES {
         return Err(AxisError::Count(axes.len()));
     }

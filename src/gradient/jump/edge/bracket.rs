@@ -1,6 +1,6 @@
 //! Locates the root of a margin between two samples that decide otherwise, by secants.
 
-use super::search::{Kernel, Sampler, Segment, Traced, sample};
+use super::search::{Sampler, SearchedKernel, Segment, Traced, sample};
 use adumbra_ir::passes::DecisionSite;
 
 /// The error of a root's place, over the distance of two samples.
@@ -124,7 +124,11 @@ impl Bracket {
 }
 
 /// Narrows brackets until the roots are located.
-pub(super) fn locate(brackets: &mut [Bracket], kernels: &[Kernel], sampler: &mut impl Sampler) {
+pub(super) fn locate(
+    brackets: &mut [Bracket],
+    kernels: &[SearchedKernel],
+    sampler: &mut impl Sampler,
+) {
     let (mut traced, mut outputs) = (Vec::new(), Vec::new());
     for step in 0..MAX_STEPS {
         let mut open = Vec::new();

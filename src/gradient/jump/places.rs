@@ -76,7 +76,7 @@ pub(super) fn seed_of_margin(margins: &Gradient) -> String {
 impl Places {
     /// The places of what is wanted of a smooth gradient, of which these planes are, and of a
     /// margin's.
-    pub(super) fn new(smooth: &Gradient, margins: &Gradient, wanted: &[(usize, Float)]) -> Places {
+    pub(super) fn new(smooth: &Gradient, margins: &Gradient, wanted: &[Float]) -> Places {
         let layout = smooth.program().globals();
         let of_margins = gradient_floats(margins);
         let mut gradients: Vec<String> = Vec::new();
@@ -91,7 +91,7 @@ impl Places {
             let mut floats = of_margins.iter();
             floats.position(|of| of.kind == kind && of.name == name && of.float == float)
         };
-        let wanted = wanted.iter().map(|(_, of)| {
+        let wanted = wanted.iter().map(|of| {
             let number = number(of.kind, &of.name, of.float);
             number.expect("margins have the same parameters")
         });

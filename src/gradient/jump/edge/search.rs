@@ -9,6 +9,8 @@
 //! evaluated in batches.
 
 use super::bracket::{Bracket, BracketState, TOLERANCE, bracket, locate};
+use crate::gradient::jump::kernels::Kernel;
+use crate::gradient::jump::points::{Forced, Sample};
 use adumbra_ir::passes::{DecisionSite, MAX_FORCED_DECISIONS};
 
 /// The most roots of a kernel; the jumps of one that has more do not count.
@@ -19,40 +21,6 @@ pub const MAX_DECISIONS: i32 = 1 << 20;
 
 /// Parts that a kernel is cut into where a decision turns and turns back between its samples.
 const MAX_CUTS: usize = 16;
-
-/// Decisions that are forced: numbers with their values.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Forced {
-    count: usize,
-    decisions: [(i32, f64); MAX_FORCED_DECISIONS],
-}
-
-impl Forced {
-    /// The same with one more; `None` if there are as many as there can be.
-    fn with(mut self, number: i32, value: f64) -> Option<Forced> {
-        *self.decisions.get_mut(self.count)? = (number, value);
-        self.count += 1;
-        Some(self)
-    }
-
-    pub(super) fn decisions(&self) -> &[(i32, f64)] {
-        &self.decisions[..self.count]
-    }
-}
-
-/// A place where a shader is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    /// The point of the block.
-    pub(super) point: usize,
-    /// The axis that it is moved along.
-    pub(super) axis: usize,
-    /// How far, over the axis's spacing.
-    pub(super) offset: f64,
-    pub(super) forced: Forced,
-    /// The number of the decision that is watched; the hash is of those before it.
-    pub(super) watched: i32,
-}
 
 /// The decisions of a sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,13 +42,10 @@ pub(super) trait Sampler {
     fn trace(&mut self, samples: &[Sample], traced: &mut Vec<Traced>, outputs: &mut Vec<f64>);
 }
 
-/// A point and a neighbour of it.
+/// A kernel that is searched.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
-    pub(super) point: usize,
-    pub(super) axis: usize,
-    /// Where the neighbour is: 1 or -1.
-    pub(super) side: f64,
+pub(super) struct SearchedKernel {
+    pub(super) kernel: Kernel,
     /// The roots that were found.
     pub(super) roots: usize,
     /// Whether jumps of it do not count: it has too many roots, or one that was not located.
@@ -88,12 +53,10 @@ pub(super) struct Kernel {
     cuts: usize,
 }
 
-impl Kernel {
-    pub(super) fn new(point: usize, axis: usize, side: f64) -> Kernel {
-        Kernel {
-            point,
-            axis,
-            side,
+impl SearchedKernel {
+    pub(super) fn new(kernel: Kernel) -> SearchedKernel {
+        SearchedKernel {
+            kernel,
             roots: 0,
             is_unresolved: false,
             cuts: 0,
@@ -122,7 +85,7 @@ pub(super) struct Segment {
 
 /// Searches kernels, which are in order. Roots are in order of kernels, and of their place there.
 pub(super) fn search(
-    kernels: &mut [Kernel],
+    kernels: &mut [SearchedKernel],
     sites: &[DecisionSite],
     sampler: &mut impl Sampler,
 ) -> Vec<Root> {
@@ -130,7 +93,7 @@ pub(super) fn search(
     let mut open: Vec<Segment> = (kernels.iter().enumerate())
         .map(|(kernel, of)| Segment {
             kernel,
-            ends: [0.0, of.side],
+            ends: [0.0, of.kernel.side],
             forced: Forced::default(),
         })
         .collect();
@@ -149,8 +112,13 @@ pub(super) fn search(
     roots
 }
 
-pub(super) fn sample(segment: &Segment, kernels: &[Kernel], offset: f64, watched: i32) -> Sample {
-    let kernel = &kernels[segment.kernel];
+pub(super) fn sample(
+    segment: &Segment,
+    kernels: &[SearchedKernel],
+    offset: f64,
+    watched: i32,
+) -> Sample {
+    let kernel = &kernels[segment.kernel].kernel;
     Sample {
         point: kernel.point,
         axis: kernel.axis,
@@ -163,7 +131,7 @@ pub(super) fn sample(segment: &Segment, kernels: &[Kernel], offset: f64, watched
 /// Segments whose ends decide otherwise, with the number of decisions at both.
 fn differing(
     open: &[Segment],
-    kernels: &mut [Kernel],
+    kernels: &mut [SearchedKernel],
     sampler: &mut impl Sampler,
 ) -> Vec<(Segment, i32)> {
     let mut samples = Vec::with_capacity(2 * open.len());
@@ -192,14 +160,14 @@ fn differing(
 /// The first decision that differs in each segment: all before it are the same, by bisection.
 fn first_differences(
     different: &[(Segment, i32)],
-    kernels: &mut [Kernel],
+    kernels: &mut [SearchedKernel],
     sites: &[DecisionSite],
     sampler: &mut impl Sampler,
 ) -> Vec<Bracket> {
     // Per segment: that many decisions are the same, and no more than that many.
     let mut ranges: Vec<[i32; 2]> = different.iter().map(|(_, least)| [0, *least]).collect();
     let (mut samples, mut traced, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[Kernel], sampler: &mut _| {
+    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[SearchedKernel], sampler: &mut _| {
         samples.clear();
         for &(at, number) in numbers {
             let segment = &different[at].0;
@@ -263,7 +231,7 @@ struct Located<'b> {
 /// Runs both sides of each root, and cuts segments there. Returns the parts.
 fn split(
     brackets: &[Bracket],
-    kernels: &mut [Kernel],
+    kernels: &mut [SearchedKernel],
     sites: &[DecisionSite],
     roots: &mut Vec<Root>,
     sampler: &mut impl Sampler,

@@ -2,7 +2,6 @@
 
 use super::axes::{AxisMoves, Slope};
 use super::sample_host::SampleHost;
-use super::search::{Forced, Sample, Sampler, Traced};
 use crate::access::find;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};
 use crate::buffer::BufferGradients;
@@ -11,8 +10,56 @@ use crate::globals::{Globals, GlobalsLayout};
 use crate::program::Instance;
 use crate::value::Part;
 use adumbra_ir::host::Host;
-use adumbra_ir::passes::{MAX_FORCED_DECISIONS, decision_names};
+use adumbra_ir::passes::{MAX_FORCED_DECISIONS, decision_names, pair_names};
 use adumbra_vm::Outcome;
+use std::ops::Range;
+
+/// Decisions that are forced: numbers with their values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Forced {
+    count: usize,
+    decisions: [(i32, f64); MAX_FORCED_DECISIONS],
+}
+
+impl Forced {
+    /// The same with one more; `None` if there are as many as there can be.
+    pub(super) fn with(mut self, number: i32, value: f64) -> Option<Forced> {
+        *self.decisions.get_mut(self.count)? = (number, value);
+        self.count += 1;
+        Some(self)
+    }
+
+    pub(super) fn decisions(&self) -> &[(i32, f64)] {
+        &self.decisions[..self.count]
+    }
+}
+
+/// A place where a shader is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// The point of the block.
+    pub(super) point: usize,
+    /// The axis that it is moved along.
+    pub(super) axis: usize,
+    /// How far, over the axis's spacing.
+    pub(super) offset: f64,
+    pub(super) forced: Forced,
+    /// The number of the decision that is watched; the hash is of those before it.
+    pub(super) watched: i32,
+}
+
+impl Sample {
+    /// A sample that is moved from a point, without anything watched or forced.
+    pub(super) fn beside(point: usize, axis: usize, offset: f64) -> Sample {
+        Sample {
+            point,
+            axis,
+            offset,
+            forced: Forced::default(),
+            watched: 0,
+        }
+    }
+}
 
 /// The points of a block, as their hosts have them.
 pub(super) struct Here {
@@ -25,6 +72,41 @@ pub(super) struct Here {
 }
 
 impl Here {
+    /// Points of the host's planes, with the first words of each.
+    pub(super) fn new(
+        globals: &BatchGlobals<'_>,
+        stride: usize,
+        points: Range<usize>,
+        number_from: usize,
+    ) -> Here {
+        let mut words = Vec::with_capacity(stride * points.len());
+        for point in points.clone() {
+            let sources = &globals.sources()[..stride];
+            words.extend(sources.iter().map(|source| source.get(point)));
+        }
+        Here {
+            stride,
+            words,
+            first: number_from + points.start,
+        }
+    }
+
+    /// The number of points.
+    pub(super) fn len(&self) -> usize {
+        self.words.len() / self.stride.max(1)
+    }
+
+    /// Moves words of a point to a sample.
+    fn move_words(&self, words: &mut [u32], axes: &[AxisMoves], sample: &Sample) {
+        let axis = &axes[sample.axis];
+        let distance = sample.offset * axis.spacing;
+        for &(word, slope) in &axis.moves {
+            let from = f64::from(f32::from_bits(words[word]));
+            let moved = from + distance * self.slope(sample.point, slope);
+            words[word] = (moved as f32).to_bits();
+        }
+    }
+
     pub(super) fn point(&self, point: usize) -> &[u32] {
         &self.words[point * self.stride..][..self.stride]
     }
@@ -73,6 +155,8 @@ pub(super) struct SampleProgram {
     watched: Option<WatchedWords>,
     /// Words that are 1 at each sample, or have its weight.
     seeds: Vec<usize>,
+    /// The words of a neighbour; none in a program that reads one sample.
+    neighbour: Option<NeighbourWords>,
     words: Vec<u32>,
     numbers: Vec<usize>,
     outputs: Vec<Vec<u32>>,
@@ -83,6 +167,31 @@ pub(super) struct SampleProgram {
 struct WatchedWords {
     number: usize,
     forced: [[usize; 2]; MAX_FORCED_DECISIONS],
+}
+
+/// The words of the globals of [`pair_names`].
+struct NeighbourWords {
+    /// Words of a point, and where they are those of the neighbour.
+    there: Vec<(usize, usize)>,
+    side: usize,
+}
+
+impl NeighbourWords {
+    /// Those of a layout, if it has them.
+    fn new(layout: &GlobalsLayout) -> Option<NeighbourWords> {
+        let side = layout.member(pair_names::SIDE)?.value_offset() / 4;
+        let mut there = Vec::new();
+        for member in layout.members() {
+            if let Some(second) = layout.member(&pair_names::there(member.name())) {
+                for part in [Part::Value, Part::Ddx, Part::Ddy] {
+                    let words = [member, second].map(|member| member.part(part as usize));
+                    let [own, second] = words;
+                    there.extend(own.zip(second));
+                }
+            }
+        }
+        Some(NeighbourWords { there, side })
+    }
 }
 
 impl SampleProgram {
@@ -125,6 +234,7 @@ impl SampleProgram {
                 .iter()
                 .map(|name| value(name).expect("it is a global"))
                 .collect(),
+            neighbour: NeighbourWords::new(program.globals()),
             words: Vec::new(),
             numbers: Vec::new(),
             has_ended: Vec::new(),
@@ -137,19 +247,23 @@ impl SampleProgram {
         self.numbers.clear();
     }
 
-    /// Adds a sample.
+    /// Adds a sample; of a program that reads a neighbour the sample is that one.
     pub(super) fn add(&mut self, here: &Here, axes: &[AxisMoves], sample: &Sample, seed: f32) {
         let start = self.words.len();
         self.numbers.push(here.first + sample.point);
         self.words.extend_from_slice(here.point(sample.point));
         self.words.resize(start + self.stride, 0);
         let words = &mut self.words[start..];
-        let axis = &axes[sample.axis];
-        let distance = sample.offset * axis.spacing;
-        for &(word, slope) in &axis.moves {
-            let from = f64::from(f32::from_bits(words[word]));
-            let moved = from + distance * here.slope(sample.point, slope);
-            words[word] = (moved as f32).to_bits();
+        match &self.neighbour {
+            None => here.move_words(words, axes, sample),
+            Some(neighbour) => {
+                let mut moved = here.point(sample.point).to_vec();
+                here.move_words(&mut moved, axes, sample);
+                for &(own, there) in &neighbour.there {
+                    words[there] = moved[own];
+                }
+                words[neighbour.side] = (sample.offset.signum() as f32).to_bits();
+            }
         }
         if let Some(watched) = &self.watched {
             words[watched.number] = sample.watched as u32;
@@ -234,49 +348,5 @@ fn set_forced(words: &mut [u32], watched: &WatchedWords, forced: &Forced) {
         let (forced, to) = decisions.next().copied().unwrap_or((-1, 0.0));
         words[number] = forced as u32;
         words[value] = (to as f32).to_bits();
-    }
-}
-
-/// Traces samples of a block by a program that is watched: the outputs that are differentiated,
-/// then what [`names_of_trace`] lists.
-pub(super) struct BlockSampler<'b, H> {
-    pub(super) here: &'b Here,
-    pub(super) axes: &'b [AxisMoves],
-    pub(super) program: &'b mut SampleProgram,
-    pub(super) host: &'b mut H,
-}
-
-/// The outputs of a trace.
-pub(super) fn names_of_trace() -> [&'static str; 6] {
-    [
-        decision_names::COUNT,
-        decision_names::HASH[0],
-        decision_names::HASH[1],
-        decision_names::MARGIN,
-        decision_names::VALUE,
-        decision_names::SITE,
-    ]
-}
-
-impl<H: Host> Sampler for BlockSampler<'_, H> {
-    fn trace(&mut self, samples: &[Sample], traced: &mut Vec<Traced>, outputs: &mut Vec<f64>) {
-        self.program.clear();
-        for sample in samples {
-            self.program.add(self.here, self.axes, sample, 0.0);
-        }
-        self.program.run(self.host);
-        let program = &*self.program;
-        let floats = program.scalars() - names_of_trace().len();
-        for sample in 0..samples.len() {
-            outputs.extend((0..floats).map(|float| program.float(sample, float)));
-            traced.push(Traced {
-                has_ended: program.has_ended(sample),
-                count: program.word(sample, floats) as i32,
-                hash: [1, 2].map(|at| program.word(sample, floats + at)),
-                margin: program.float(sample, floats + 3),
-                value: program.float(sample, floats + 4),
-                site: program.word(sample, floats + 5) as i32,
-            });
-        }
     }
 }

@@ -1,0 +1,233 @@
+//! Gradients of a whole shader through its discontinuities, by pairs of samples.
+//!
+//! The rules are those of Yang, Barnes, Adams, Finkelstein 2022, *Aδ: autodiff for discontinuous
+//! programs*: a pixel and a neighbour along an axis are a *kernel*. Where a decision flips between
+//! the two, the derivative of the value by the decision's margin is the change of the one over the
+//! change of the other. Behind it, ops have secants in place of partials.
+//!
+//! Assumes a verified module as lowering, or the linker, leaves it. Guarantees one whose entry is
+//! straight-line and has the inputs and outputs of the one before, and beside them, for a kernel
+//! whose neighbour the globals of [`names`] say:
+//!
+//! - an output *d(v)* for each input and global that it is differentiated by, as
+//!   [`differentiate_entry`](super::differentiate_entry) has them, and a global *d(o)* for each
+//!   output, the weight; these come before the other globals that are added;
+//! - how many roots are visible in the outputs that are differentiated, and how far the margins of
+//!   the root are apart if it is one.
+//!
+//! The gradient holds for a kernel with one visible root. It is linear in the weights, and the
+//! roots do not depend on them. `ddx` and `ddy` within the shader count as constants.
+//!
+//! `straight` makes straight-line code, `doubled` has it at both samples, `roots` finds what flips,
+//! `reverse` is the sweep, with the coefficients of `secant`.
+
+mod doubled;
+mod exits;
+mod refusal;
+mod reverse;
+mod roots;
+mod secant;
+mod straight;
+mod writer;
+
+pub use straight::MAX_STRAIGHT;
+
+use super::entry_derivative::{EntryDerivative, tangent_globals, tangent_name, tangent_type};
+use crate::diagnostic::Diagnostic;
+use crate::module::*;
+use crate::types::{Lanes, Scalar, Type};
+use doubled::{Doubled, PairGlobals};
+use reverse::Reverse;
+use roots::Roots;
+use rustc_hash::FxHashMap;
+
+/// Names of what a shader has for pairs of samples beside its own. No identifier is like them.
+pub mod names {
+    /// The global with the neighbour's side: 1 if it has the greater coordinate, else −1.
+    pub const SIDE: &str = "pair(side)";
+    /// The output with the number of visible roots, an int: 0, 1, or 2 for more.
+    pub const ROOTS: &str = "pair(roots)";
+    /// The output with the difference of the root's margins, if it is one.
+    pub const APART: &str = "pair(apart)";
+    /// The global with the neighbour's value of a global.
+    pub fn there(global: &str) -> String {
+        format!("there({global})")
+    }
+}
+
+/// Makes a module's entry straight-line, as it is differentiated by pairs of samples.
+///
+/// # Errors
+/// If it cannot be: E0571.
+pub fn straighten_entry(module: &mut Module) -> Result<(), Box<Diagnostic>> {
+    let function = straight::straight(module)?;
+    module.functions[module.entry.index()] = function;
+    Ok(())
+}
+
+/// Gives the module an entry that computes the gradient by a pair of samples.
+///
+/// # Errors
+/// If its entry cannot be straight-line: E0571.
+///
+/// # Panics
+/// If there is no such output, input or global, or one has no floats; if it is by buffers or
+/// textures.
+pub fn pair_gradient(
+    module: &mut Module,
+    derivative: &EntryDerivative,
+) -> Result<(), Box<Diagnostic>> {
+    let is_of_memory = !derivative.buffers.is_empty() || !derivative.textures.is_empty();
+    assert!(!is_of_memory, "pairs have no gradient by memory");
+    let straight = straight::straight(module)?;
+    let seeds = add_seeds(module, derivative);
+    let globals = add_globals(module, &straight);
+    let mut doubled = Doubled::new(&straight, &globals);
+    let roots = Roots::new(&mut doubled);
+
+    let results = &straight.region(straight.body).insts.last();
+    let results = &results.expect("it returns").args;
+    let mut first = 0;
+    let mut outputs = Vec::new();
+    for (at, output) in module.outputs.iter().enumerate() {
+        let scalars = output.ty.float_scalars().into_iter();
+        if derivative.outputs.contains(&at) {
+            outputs.extend(scalars.map(|scalar| results[first + scalar]));
+        }
+        first += output.ty.scalar_count();
+    }
+    let weights: Vec<ValueId> = (seeds.iter())
+        .map(|&(global, scalar)| doubled.writer.global(global, scalar, Scalar::F32))
+        .collect();
+    let seeds: Vec<(ValueId, ValueId)> = outputs.iter().copied().zip(weights).collect();
+    let [count, apart] = roots.visible(&mut doubled, &outputs);
+
+    let parameters = parameters(module, derivative, &straight);
+    let mut is_parameter = vec![false; straight.values.len()];
+    for parameter in parameters
+        .iter()
+        .flat_map(|(_, _, floats)| floats)
+        .flatten()
+    {
+        is_parameter[parameter.index()] = true;
+    }
+    let reverse = Reverse::new(&mut doubled, &roots, |value| is_parameter[value.index()]);
+    let adjoints = reverse.run(&seeds);
+
+    let mut returned: Vec<ValueId> = results.iter().map(|&value| doubled.here(value)).collect();
+    let mut added: Vec<(String, Type)> = Vec::new();
+    let zero = doubled.writer.float(0.0);
+    for (name, ty, floats) in parameters {
+        added.push((tangent_name(0, &name), ty));
+        let adjoint = |float: &Option<ValueId>| adjoints[float.as_ref()?.index()];
+        returned.extend(floats.iter().map(|float| adjoint(float).unwrap_or(zero)));
+    }
+    added.push((names::ROOTS.to_owned(), Type::Scalar(Scalar::I32)));
+    added.push((names::APART.to_owned(), Type::Scalar(Scalar::F32)));
+    returned.extend([count, apart]);
+
+    let mut builder = doubled.writer.builder;
+    builder.terminate(InstKind::Return, returned, straight.span);
+    let mut function = builder.finish();
+    function.results.clone_from(&straight.results);
+    function.members.clone_from(&straight.members);
+    for (name, ty) in added {
+        let first = function.results.len() as u32;
+        ty.for_each_scalar(&mut |ty| {
+            let lanes = Lanes::NONE;
+            function.results.push(FuncResult { ty, lanes });
+        });
+        function.members.push(SourceParam {
+            name: name.clone(),
+            ty: ty.clone(),
+            mode: PassingMode::Out,
+            params: (0, 0),
+            results: (first, function.results.len() as u32 - first),
+            arrays: (0, 0),
+        });
+        module.outputs.push(Output {
+            name,
+            ty,
+            metadata: Vec::new(),
+        });
+    }
+    module.functions[module.entry.index()] = function;
+    Ok(())
+}
+
+/// Adds the globals of the weights. Returns their scalars, in the order of the outputs' floats.
+fn add_seeds(module: &mut Module, derivative: &EntryDerivative) -> Vec<(GlobalId, u32)> {
+    let mut scalars = Vec::new();
+    for &at in &derivative.outputs {
+        let output = &module.outputs[at];
+        for seed in tangent_globals(0, &output.name, &output.ty) {
+            let id = GlobalId(module.globals.len() as u32);
+            scalars.extend((0..seed.ty.scalar_count() as u32).map(|scalar| (id, scalar)));
+            module.globals.push(Global {
+                name: seed.name,
+                ty: seed.ty,
+            });
+        }
+    }
+    scalars
+}
+
+/// Adds a second global for each that is read, and that of the side.
+fn add_globals(module: &mut Module, straight: &Function) -> PairGlobals {
+    let mut there = FxHashMap::default();
+    for inst in &straight.region(straight.body).insts {
+        if let InstKind::Global(id, _) = inst.kind {
+            there.entry(id).or_insert_with(|| {
+                let global = &module.globals[id.index()];
+                let second = Global {
+                    name: names::there(&global.name),
+                    ty: global.ty.clone(),
+                };
+                module.globals.push(second);
+                GlobalId(module.globals.len() as u32 - 1)
+            });
+        }
+    }
+    let side = GlobalId(module.globals.len() as u32);
+    module.globals.push(Global {
+        name: names::SIDE.to_owned(),
+        ty: Type::Scalar(Scalar::F32),
+    });
+    PairGlobals { there, side }
+}
+
+/// A parameter's name, the type of its derivative, and the values of its floats that are read.
+type PairParameter = (String, Type, Vec<Option<ValueId>>);
+
+/// The inputs, then the globals, that are differentiated by.
+fn parameters(
+    module: &Module,
+    derivative: &EntryDerivative,
+    straight: &Function,
+) -> Vec<PairParameter> {
+    let mut found = Vec::new();
+    let tangent = |ty: &Type| tangent_type(ty).expect("it has floats");
+    let mut first = 0;
+    for (at, input) in module.inputs.iter().enumerate() {
+        if derivative.inputs.contains(&at) {
+            let floats = input.ty.float_scalars().into_iter();
+            let floats = floats.map(|scalar| Some(straight.params()[first + scalar]));
+            found.push((input.name.clone(), tangent(&input.ty), floats.collect()));
+        }
+        first += input.ty.scalar_count();
+    }
+    let mut read = FxHashMap::default();
+    for inst in &straight.region(straight.body).insts {
+        if let InstKind::Global(id, scalar) = inst.kind {
+            read.insert((id, scalar), inst.results.first);
+        }
+    }
+    for &at in &derivative.globals {
+        let ty = &module.globals[at].ty;
+        let floats = ty.float_scalars().into_iter();
+        let floats = floats.map(|scalar| read.get(&(GlobalId(at as u32), scalar as u32)).copied());
+        let name = derivative.global_name(module, at);
+        found.push((name, tangent(ty), floats.collect()));
+    }
+    found
+}

@@ -1,0 +1,276 @@
+//! Gradients through discontinuities of whole batches: the smooth gradient's program, and what jumps
+//! add to its planes.
+
+use super::blocks::{PointChange, on_threads};
+use super::kernels::ImagePoints;
+use super::places::{Float, gradient_floats};
+use super::points::SampleProgram;
+use super::{JumpGradient, RulePrograms, edge, pair};
+use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
+use crate::buffer::BufferGradients;
+use crate::evaluator::{Engine, EngineError};
+use crate::program::{Instance, Program};
+use crate::value::Part;
+use adumbra_ir::host::Host;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Points that a thread searches for edges at a time.
+const BLOCK: usize = 1 << 12;
+
+/// Lines of pixels of a block, if points are those of an image. Those around it are evaluated
+/// twice.
+const BLOCK_LINES: usize = 16;
+
+/// The gradient of an instance through discontinuities, with what its points are evaluated by.
+#[derive(Clone, Debug)]
+pub struct JumpBatch {
+    pub(super) jumps: JumpGradient,
+    instance: Instance,
+    setup: BatchSetup,
+    /// If samples are evaluated one by one, the engine.
+    single: Option<Engine>,
+    threads: usize,
+    pub(super) first: u64,
+    pub(super) image: Option<ImagePoints>,
+}
+
+/// What jumps did to a gradient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JumpReport {
+    /// Points that see an edge.
+    pub points: usize,
+    /// Edges, once for each point that sees them, and each side of it.
+    pub roots: usize,
+    /// Points beside which some edges do not count. By the rules `Edge`: there are more than
+    /// [`MAX_ROOTS`](super::MAX_ROOTS) to a neighbour, or a decision's margin does not cross its
+    /// boundary. By `Pair`: there are several to a neighbour.
+    pub nullified: usize,
+    /// The first of these points.
+    pub first_nullified: Option<usize>,
+}
+
+impl JumpReport {
+    /// Adds the points of another report.
+    pub fn join(&mut self, other: JumpReport) {
+        self.points += other.points;
+        self.roots += other.roots;
+        self.nullified += other.nullified;
+        let firsts = [self.first_nullified, other.first_nullified];
+        self.first_nullified = firsts.into_iter().flatten().min();
+    }
+}
+
+/// A point that sees edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JumpPoint {
+    /// Its number among the points of the planes.
+    pub point: usize,
+    /// The number of the axis that supplies its gradient, by the rules `Pair`.
+    pub axis: Option<usize>,
+    /// The edges.
+    pub roots: usize,
+    /// Neighbours to which edges do not count.
+    pub nullified: usize,
+}
+
+impl JumpBatch {
+    /// The gradient of an instance of the [smooth](JumpGradient::smooth) program, on one thread, by
+    /// the default setup.
+    ///
+    /// # Panics
+    /// If it is an instance of another program.
+    pub fn new(jumps: &JumpGradient, instance: &Instance) -> JumpBatch {
+        let is_own = Arc::ptr_eq(instance.program(), jumps.smooth().program());
+        assert!(is_own, "the instance is one of the smooth program");
+        JumpBatch {
+            jumps: jumps.clone(),
+            instance: instance.clone(),
+            setup: BatchSetup::default(),
+            single: None,
+            threads: 1,
+            first: 0,
+            image: None,
+        }
+    }
+
+    /// The same on that many threads; 0 is as many as the system has processors for.
+    pub fn threads(mut self, threads: usize) -> JumpBatch {
+        self.threads = threads;
+        self
+    }
+
+    /// The same by another setup.
+    pub fn setup(mut self, setup: BatchSetup) -> JumpBatch {
+        self.setup = setup;
+        self
+    }
+
+    /// The same by an engine: one of single points evaluates samples one by one.
+    pub fn engine(mut self, engine: Engine) -> JumpBatch {
+        match engine.tier() {
+            Some(tier) => (self.setup.tier, self.single) = (tier, None),
+            None => self.single = Some(engine),
+        }
+        self
+    }
+
+    /// The same where the first words of the globals' planes are those of point number `first`.
+    pub fn numbered_from(mut self, first: u64) -> JumpBatch {
+        self.first = first;
+        self
+    }
+
+    /// The same for points that are the pixels of an image, numbered line by line: a point's
+    /// neighbours along the first axis are the points before and after it, those along the second
+    /// the ones a line away. `planes` are the points that the planes of the globals have: what lies
+    /// beyond these and the image is evaluated for each point that it is a neighbour of.
+    pub fn image(mut self, width: usize, planes: Range<usize>) -> JumpBatch {
+        let is_image = width > 0 && self.jumps.axes().len() >= 2;
+        self.image = is_image.then_some(ImagePoints::new(width, planes));
+        self
+    }
+
+    /// Evaluates these points, as [`WholeBatch::planes`] does, and [adds](JumpBatch::add) what
+    /// jumps do.
+    ///
+    /// # Errors
+    /// As those of [`WholeBatch::planes`].
+    ///
+    /// # Panics
+    /// If a host panics.
+    pub fn planes<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(BufferGradients, BatchReport, JumpReport), BatchError> {
+        let smooth = WholeBatch::new(&self.instance)
+            .setup(self.setup.clone())
+            .threads(self.threads)
+            .numbered_from(self.first);
+        let (mut gradients, report) = smooth.planes(globals, points.clone(), planes, &host)?;
+        let (more, jumps) = self.add(globals, points, planes, host)?;
+        if let Some(more) = more {
+            gradients.join(&more);
+        }
+        Ok((gradients, report, jumps))
+    }
+
+    /// Makes planes of the smooth gradient at these points those of the gradient with jumps.
+    /// Returns what jumps add to gradients by buffers, if it is by any.
+    ///
+    /// # Errors
+    /// If the engine is not there.
+    ///
+    /// # Panics
+    /// If a host panics, or a plane is too short.
+    pub fn add<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(Option<BufferGradients>, JumpReport), EngineError> {
+        let of_smooth = gradient_floats(self.jumps.smooth());
+        // The planes that are ones of a gradient.
+        let mut own = Vec::new();
+        let mut wanted: Vec<Float> = Vec::new();
+        for (at, plane) in planes.iter().enumerate() {
+            let (output, part, scalar) = plane.place();
+            let mut floats = of_smooth.iter();
+            let float = floats.find(|float| float.output == output && float.scalar == scalar);
+            if let Some(float) = float.filter(|_| part == Part::Value) {
+                own.push(at);
+                wanted.push(float.clone());
+            }
+        }
+        let (changes, report, gradients) = self.search(globals, &points, &wanted, &host)?;
+        for change in changes {
+            for (&plane, added) in own.iter().zip(&change.added) {
+                let share = change.smooth_share;
+                planes[plane].replace(change.point.point, |smooth| match share {
+                    0.0 => *added,
+                    share => share * smooth + added,
+                });
+            }
+        }
+        Ok((gradients, report))
+    }
+
+    /// The points that see edges, in order.
+    ///
+    /// # Errors
+    /// If the engine is not there.
+    ///
+    /// # Panics
+    /// If a host panics.
+    pub fn points<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        host: impl Fn() -> H + Sync,
+    ) -> Result<Vec<JumpPoint>, EngineError> {
+        let (changes, ..) = self.search(globals, &points, &[], &host)?;
+        let mut found: Vec<JumpPoint> = changes.iter().map(|change| change.point).collect();
+        found.sort_unstable_by_key(|found| found.point);
+        Ok(found)
+    }
+
+    /// What changes, with the gradients of these floats.
+    #[allow(clippy::type_complexity)]
+    fn search<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: &Range<usize>,
+        wanted: &[Float],
+        host: &(impl Fn() -> H + Sync),
+    ) -> Result<(Vec<PointChange>, JumpReport, Option<BufferGradients>), EngineError> {
+        let block = match &self.image {
+            None => BLOCK,
+            Some(image) => BLOCK.max(image.lines(BLOCK_LINES)),
+        };
+        let threads = self.threads;
+        let all = match &self.jumps.programs {
+            RulePrograms::Smooth => Vec::new(),
+            RulePrograms::Pair(programs) => on_threads(points, block, threads, host, || {
+                pair::Worker::new(self, programs, globals, wanted)
+            })?,
+            RulePrograms::Edge(programs) => on_threads(points, block, threads, host, || {
+                edge::Worker::new(self, programs, globals, wanted)
+            })?,
+        };
+        let mut changes = Vec::new();
+        let mut report = JumpReport::default();
+        let mut gradients: Option<BufferGradients> = None;
+        for found in all {
+            report.join(found.report);
+            changes.extend(found.changes);
+            match (&mut gradients, found.gradients) {
+                (Some(gradients), Some(more)) => gradients.join(&more),
+                (none, more) => *none = more,
+            }
+        }
+        Ok((changes, report, gradients))
+    }
+
+    /// The points of a block, with those around them that are their neighbours in an image.
+    pub(super) fn around(&self, points: &Range<usize>) -> Range<usize> {
+        match &self.image {
+            None => points.clone(),
+            Some(image) => image.around(points),
+        }
+    }
+
+    /// A program that is evaluated at samples, of which these outputs are read.
+    pub(super) fn sample_program(
+        &self,
+        program: &Arc<Program>,
+        outputs: &[&str],
+        seeds: &[&str],
+    ) -> Result<SampleProgram, EngineError> {
+        let instance = self.instance.for_program(program);
+        SampleProgram::new(&instance, (&self.setup, self.single), outputs, seeds)
+    }
+}

@@ -1,0 +1,211 @@
+//! A thread's search for edges, block by block.
+
+use super::EdgePrograms;
+use super::sampler::{BlockSampler, names_of_trace};
+use super::search::{Root, SearchedKernel, search};
+use crate::batch::BatchGlobals;
+use crate::evaluator::EngineError;
+use crate::gradient::jump::axes::AxisMoves;
+use crate::gradient::jump::batch::{JumpBatch, JumpPoint, JumpReport};
+use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
+use crate::gradient::jump::kernels::{COMPARED, kernels};
+use crate::gradient::jump::places::{Float, Places, seed_of_margin};
+use crate::gradient::jump::points::{Here, Sample, SampleProgram};
+use adumbra_ir::host::Host;
+use std::ops::Range;
+
+/// Slopes of a margin along an axis, over the distance of two samples, at which its root has no
+/// place.
+const LEAST_SLOPE: f64 = 1e-8;
+
+/// A thread that searches blocks of points for edges.
+pub(in crate::gradient::jump) struct Worker<'b> {
+    batch: &'b JumpBatch,
+    globals: &'b BatchGlobals<'b>,
+    places: Places,
+    compared: SampleProgram,
+    watched: SampleProgram,
+    margins: SampleProgram,
+    by_memory: Option<SampleProgram>,
+    /// Words of a point that are its globals.
+    stride: usize,
+    found: Found,
+}
+
+impl<'b> Worker<'b> {
+    pub(in crate::gradient::jump) fn new(
+        batch: &'b JumpBatch,
+        programs: &EdgePrograms,
+        globals: &'b BatchGlobals<'b>,
+        wanted: &[Float],
+    ) -> Result<Worker<'b>, EngineError> {
+        let places = Places::new(batch.jumps.smooth(), &programs.margins, wanted);
+        let outputs = places.outputs.iter().map(String::as_str);
+        let traced: Vec<&str> = outputs.chain(names_of_trace()).collect();
+        let gradients: Vec<&str> = places.gradients.iter().map(String::as_str).collect();
+        let by_memory = programs.by_memory.as_ref().map(|by_memory| {
+            let seed = seed_of_margin(by_memory);
+            batch.sample_program(by_memory.program(), &[], &[&seed])
+        });
+        let margins = programs.margins.program();
+        Ok(Worker {
+            batch,
+            globals,
+            compared: batch.sample_program(&programs.compared, &COMPARED, &[])?,
+            watched: batch.sample_program(&programs.watched, &traced, &[])?,
+            margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
+            by_memory: by_memory.transpose()?,
+            stride: programs.compared.globals().size() / 4,
+            places,
+            found: Found::default(),
+        })
+    }
+
+    /// The weights of the outputs' floats at a point.
+    fn weights(&self, point: usize) -> impl Iterator<Item = f64> {
+        let words = self.places.weights.iter();
+        words.map(move |&word| f32::from_bits(self.globals.sources()[word].get(point)).into())
+    }
+
+    /// Adds the jumps at roots to the points that see them; `first` is the point of the block's
+    /// first words. Returns the samples at which margins have a derivative that counts, each with
+    /// what it counts.
+    fn add_roots(
+        &mut self,
+        here: &Here,
+        roots: &[Root],
+        first: usize,
+        origin: usize,
+    ) -> Vec<(Sample, f64)> {
+        let axes = &self.batch.jumps.moves;
+        let mut weighed: Vec<(Sample, f64)> = Vec::new();
+        for (number, root) in roots.iter().enumerate() {
+            let point = root.sample.point;
+            let jump = weigh(&root.jump, self.weights(first + point));
+            let weight = self.weight(here, axes, number, root) * jump;
+            let place = first + point - origin;
+            let changes = &mut self.found.changes;
+            if changes.last().is_none_or(|last| last.point.point != place) {
+                changes.push(PointChange {
+                    point: JumpPoint {
+                        point: place,
+                        axis: None,
+                        roots: 0,
+                        nullified: 0,
+                    },
+                    smooth_share: 1.0,
+                    added: vec![0.0; self.places.wanted.len()],
+                });
+            }
+            let change = changes.last_mut().expect("one was just added");
+            change.point.roots += 1;
+            if weight == 0.0 {
+                continue;
+            }
+            weighed.push((root.sample, weight));
+            for (sum, &float) in change.added.iter_mut().zip(&self.places.wanted) {
+                let slope = self.margins.float(number, float);
+                // A product with 0 is 0, as in the sweeps.
+                *sum += if slope == 0.0 { 0.0 } else { weight * slope };
+            }
+        }
+        weighed
+    }
+
+    /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
+    /// the axis along which it moves fastest.
+    fn weight(&self, here: &Here, axes: &[AxisMoves], number: usize, root: &Root) -> f64 {
+        if !self.margins.has_ended(number) {
+            return 0.0;
+        }
+        let point = root.sample.point;
+        let along = |axis: &AxisMoves| {
+            let moves = axis.moves.iter().map(|&(word, slope)| {
+                let by_word = self.places.slopes.iter().find(|(of, _)| *of == word);
+                let by_word = by_word.map_or(0.0, |&(_, float)| self.margins.float(number, float));
+                match by_word {
+                    0.0 => 0.0,
+                    by_word => by_word * here.slope(point, slope),
+                }
+            });
+            moves.sum::<f64>().abs() * axis.spacing
+        };
+        let own = along(&axes[root.sample.axis]);
+        let mut others = axes.iter().enumerate();
+        let is_fastest = others.all(|(at, axis)| {
+            let other = along(axis);
+            match at > root.sample.axis {
+                true => own > other,
+                false => own >= other,
+            }
+        });
+        match is_fastest && own > LEAST_SLOPE {
+            true => 0.5 / own,
+            false => 0.0,
+        }
+    }
+}
+
+impl BlockWorker for Worker<'_> {
+    fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
+        let batch = self.batch;
+        let around = batch.around(&points);
+        let first = around.start;
+        let here = Here::new(self.globals, self.stride, around, batch.first as usize);
+        let axes = &batch.jumps.moves;
+        let own = points.start - first..points.end - first;
+        let image = batch.image.as_ref();
+        let found = kernels(&mut self.compared, axes, image, &here, own, host);
+        let mut searched: Vec<SearchedKernel> =
+            found.into_iter().map(SearchedKernel::new).collect();
+        let mut sampler = BlockSampler {
+            here: &here,
+            axes,
+            program: &mut self.watched,
+            host,
+        };
+        let roots = search(&mut searched, &batch.jumps.sites, &mut sampler);
+        self.margins.clear();
+        for root in &roots {
+            self.margins.add(&here, axes, &root.sample, 1.0);
+        }
+        self.margins.run(host);
+        let weighed = self.add_roots(&here, &roots, first, origin);
+        if let Some(by_memory) = &mut self.by_memory {
+            by_memory.clear();
+            for (sample, weight) in &weighed {
+                by_memory.add(&here, axes, sample, *weight as f32);
+            }
+            by_memory.run(host);
+        }
+        let points = |is_one: &dyn Fn(&SearchedKernel) -> bool| {
+            let those = searched.iter().filter(|kernel| is_one(kernel));
+            let mut points: Vec<usize> = those.map(|searched| searched.kernel.point).collect();
+            points.dedup();
+            points
+        };
+        let nullified = points(&|searched| searched.is_unresolved);
+        self.found.report.join(JumpReport {
+            points: points(&|searched| searched.roots > 0).len(),
+            roots: roots.len(),
+            nullified: nullified.len(),
+            first_nullified: nullified.first().map(|point| here.first + point),
+        });
+    }
+
+    fn finish(mut self) -> Found {
+        if let Some(by_memory) = &mut self.by_memory {
+            self.found.gradients = Some(by_memory.take_gradients());
+        }
+        self.found
+    }
+}
+
+/// Σ weight · jump. What has no weight does not count, also where it is not finite.
+fn weigh(jump: &[f64], weights: impl Iterator<Item = f64>) -> f64 {
+    let products = jump.iter().zip(weights).map(|(jump, weight)| match weight {
+        0.0 => 0.0,
+        weight => jump * weight,
+    });
+    products.sum()
+}
