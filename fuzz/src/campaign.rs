@@ -203,8 +203,8 @@ pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts,
     })
 }
 
-/// Checks what edges add to the gradients of generated shaders, on `programs` seeds from `first` on,
-/// or up to the first failure.
+/// Checks what edges add to the gradients of generated shaders, on `programs` seeds from `first`
+/// on, or up to the first failure.
 ///
 /// Uses all processors. Gives counts, and the failure, shrunk.
 pub fn run_edges(first: u64, programs: u64) -> (EdgeCounts, Option<String>) {

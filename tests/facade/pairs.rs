@@ -75,8 +75,8 @@ fn compiled(source: &str) -> Arc<Program> {
     program.unwrap_or_else(|found| panic!("{found}\n{source}"))
 }
 
-/// A picture of a shader's gradients by pairs: planes by output and parameter.
-struct Picture {
+/// A image of a shader's gradients by pairs: planes by output and parameter.
+struct ImageGradient {
     planes: Vec<Vec<f32>>,
     report: JumpReport,
     points: Vec<JumpPoint>,
@@ -85,8 +85,8 @@ struct Picture {
 const WIDTH: usize = 130;
 const HEIGHT: usize = 70;
 
-/// Gradients of a picture, with these weights, on threads; without axes the smooth ones.
-fn picture(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -> [Picture; 2] {
+/// Gradients of a image, with these weights, on threads; without axes the smooth ones.
+fn image(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -> [ImageGradient; 2] {
     let program = compiled(source);
     let axes = [Axis::new("x", 0, 1.0), Axis::new("y", 0, 1.0)];
     let pairs = program.jump_gradient(&GradientRequest::new(), &axes, JumpRules::Pair);
@@ -125,7 +125,7 @@ fn picture(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -
             let found = batch.planes(&globals, 0..WIDTH * HEIGHT, &mut planes, || NoTextures);
             found.unwrap();
         }
-        Picture {
+        ImageGradient {
             planes: found,
             report,
             points,
@@ -148,8 +148,8 @@ const SCENE: &str =
     float u = global_value<x> - a;
     float v = global_value<y> - 33.1;
     float e = u * u + v * v - r * r;
-    int cell = (int)floor(global_value<x> / size) + (int)floor(global_value<y> / size);
-    float ground = cell % 2 == 0 ? 0.8 : 0.3;
+    int tile = (int)floor(global_value<x> / size) + (int)floor(global_value<y> / size);
+    float ground = tile % 2 == 0 ? 0.8 : 0.3;
     if (e < 0.0) {
         c = 0.5 + 0.01 * u;
         d = ground * 2.0;
@@ -163,7 +163,7 @@ const SCENE: &str =
 fn pair_gradients_are_linear_in_weights() {
     let by = ["r", "a", "size"];
     let of = |weights: &[(&str, f32)]| {
-        let [pairs, _] = picture(SCENE, &by, weights, 1);
+        let [pairs, _] = image(SCENE, &by, weights, 1);
         pairs
     };
     let [one, other, both] =
@@ -191,7 +191,7 @@ fn pair_gradients_are_linear_in_weights() {
 fn pair_gradients_have_the_bits_of_one_thread() {
     let of = |threads| {
         let weights = [("c", 1.0), ("d", 0.5)];
-        let [pairs, _] = picture(SCENE, &["r", "a", "size"], &weights, threads);
+        let [pairs, _] = image(SCENE, &["r", "a", "size"], &weights, threads);
         (bits(&pairs.planes), pairs.report, pairs.points)
     };
     assert_eq!(of(1), of(2));
@@ -199,7 +199,7 @@ fn pair_gradients_have_the_bits_of_one_thread() {
 
 #[test]
 fn points_without_roots_have_the_smooth_gradient() {
-    let [pairs, smooth] = picture(SCENE, &["r", "a"], &[("c", 1.0), ("d", 1.0)], 1);
+    let [pairs, smooth] = image(SCENE, &["r", "a"], &[("c", 1.0), ("d", 1.0)], 1);
     let sees: Vec<usize> = pairs.points.iter().map(|point| point.point).collect();
     for (pairs, smooth) in pairs.planes.iter().zip(&smooth.planes) {
         for (point, (one, other)) in pairs.iter().zip(smooth).enumerate() {
@@ -214,7 +214,7 @@ fn points_without_roots_have_the_smooth_gradient() {
         if (u < p) { c += min(u, 0.5); } else { c += min(u, 0.5); }
         c = c < p ? p : c;
     }";
-    let [pairs, smooth] = picture(continuous, &["r", "p"], &[("c", 1.0)], 1);
+    let [pairs, smooth] = image(continuous, &["r", "p"], &[("c", 1.0)], 1);
     assert_eq!(pairs.report, JumpReport::default());
     assert_eq!(bits(&pairs.planes), bits(&smooth.planes));
 }
@@ -260,7 +260,7 @@ fn calls_loops_and_branches_have_the_gradient_of_straight_code() {
         c = v > 10.0 ? corner + r : corner * 3.0;
     }";
     let of = |source| {
-        let [pairs, _] = picture(source, &["r", "w"], &[("c", 1.0)], 1);
+        let [pairs, _] = image(source, &["r", "w"], &[("c", 1.0)], 1);
         pairs
     };
     let (winding, straight) = (of(winding), of(straight));
@@ -272,13 +272,13 @@ fn calls_loops_and_branches_have_the_gradient_of_straight_code() {
 
 #[test]
 fn integers_pass_adjoints_to_the_operand_that_flips() {
-    // At 0: cells 0 here, 1 above, -1 below; so above the comparison turns, by 2 over 1.
+    // At 0: integers 0 here, 1 above, -1 below; so above the comparison turns, by 2 over 1.
     let source = "shader s(float t = 0.6, out float c)
     {
-        int cell = (int)floor(global_value<x> + t);
-        c = (cell + 3) % 4 == 0 ? 3.0 : 1.0;
+        int tile = (int)floor(global_value<x> + t);
+        c = (tile + 3) % 4 == 0 ? 3.0 : 1.0;
     }";
-    let [pairs, _] = picture(source, &["t"], &[("c", 1.0)], 1);
+    let [pairs, _] = image(source, &["t"], &[("c", 1.0)], 1);
     for (found, known) in pairs.planes[0].iter().zip([1.0, 0.0, -1.0, 0.0]) {
         assert!((found - known).abs() < 1e-6, "{:?}", &pairs.planes[0][..4]);
     }

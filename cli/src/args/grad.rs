@@ -58,8 +58,8 @@ pub struct GradArgs {
     #[arg(long, value_enum, default_value_t)]
     pub rules: GradRules,
 
-    /// The axes along which points have neighbours, for `edge` and `pair`: floats of globals, with the
-    /// distance of neighbours: `x:0.5`, `uv.y`; by --size `pixel.x,pixel.y`, one pixel each
+    /// The axes along which points have neighbours, for `edge` and `pair`: floats of globals, with
+    /// the distance of neighbours: `x:0.5`, `uv.y`; by --size `pixel.x,pixel.y`, one pixel each
     #[arg(long, value_name = "NAME[:SPACING],…", value_delimiter = ',')]
     pub axes: Vec<Axis>,
 

@@ -1,5 +1,5 @@
-//! Gradients through discontinuities of whole batches: the smooth gradient's program, and what jumps
-//! add to its planes.
+//! Gradients through discontinuities of whole batches: the smooth gradient's program, and what
+//! jumps add to its planes.
 
 use super::blocks::{PointChange, on_threads};
 use super::kernels::ImagePoints;

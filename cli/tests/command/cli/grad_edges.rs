@@ -1,4 +1,4 @@
-//! `grad --rules edge`: facts, images of any size, and what is refused.
+//! `grad --rules edge` and `pair`: facts, images of any size, and what is refused.
 
 use super::grad::grad;
 use super::{close, json_of};
@@ -22,10 +22,16 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[test]
 fn facts_hold() {
+    assert_eq!(facts_that_hold("edge"), 53);
+    assert_eq!(facts_that_hold("pair"), 54);
+}
+
+/// Checks the facts of some rules; how many there are.
+fn facts_that_hold(rules: &str) -> usize {
     let facts: Vec<Value> = serde_json::from_str(FACTS).unwrap();
     let mut held = 0;
     for fact in &facts {
-        let (Some(shader), Some(edge)) = (fact["shader"].as_str(), fact.get("edge")) else {
+        let (Some(shader), Some(edge)) = (fact["shader"].as_str(), fact.get(rules)) else {
             continue;
         };
         let (place, spacings) = (numbers(&fact["x"]), numbers(&fact["dx"]));
@@ -33,7 +39,7 @@ fn facts_hold() {
         let axes: Vec<String> = (names.iter().zip(&spacings))
             .map(|(name, spacing)| format!("{name}:{spacing}"))
             .collect();
-        let mut args = vec!["--rules".to_owned(), "edge".to_owned(), "--json".to_owned()];
+        let mut args = vec!["--rules".to_owned(), rules.to_owned(), "--json".to_owned()];
         args.extend(["--axes".to_owned(), axes.join(",")]);
         for (name, place) in names.iter().zip(&place) {
             args.extend(["-g".to_owned(), format!("{name}={place}")]);
@@ -67,7 +73,7 @@ fn facts_hold() {
         }
         held += 1;
     }
-    assert_eq!(held, 53);
+    held
 }
 
 #[test]
@@ -133,13 +139,14 @@ fn what_is_no_axis_is_refused() {
     };
     let edge = |axes: &str| refused(&["--rules", "edge", "--axes", axes]);
     assert!(refused(&["--rules", "edge"]).contains("give `--axes NAME[:SPACING],…`"));
-    assert!(refused(&["--axes", "pixel.x"]).contains("give `--rules edge`"));
+    assert!(refused(&["--axes", "pixel.x"]).contains("give `--rules edge` or"));
     assert!(edge("pixell.x").contains("did you mean `pixel`?"));
     assert!(edge("pixel.z").contains("`pixel.z` is no float of a global"));
     assert!(edge("pixel.x:0").contains("is no distance"));
     assert!(edge("pixel.q").contains("is no component"));
     assert!(edge("pixel.x,pixel.x").contains("given twice"));
     assert!(edge(":2").contains("there is no name"));
+    assert!(refused(&["--rules", "pair"]).contains("give `--axes NAME[:SPACING],…`"));
     let quads = refused(&[
         "--rules",
         "edge",
@@ -149,4 +156,18 @@ fn what_is_no_axis_is_refused() {
         "quad-fine",
     ]);
     assert!(quads.contains("differences between points"), "{quads}");
+}
+
+#[test]
+fn loops_that_neighbours_leave_apart_are_refused_by_pairs_alone() {
+    let source = "shader s(float t = 0.5, out float o) { float x = global_value<x>; while (x < 3) { x += t; o += 1; } }";
+    let args = ["--axes", "x", "-g", "x=0.2", "--rules"];
+    let pair = grad(source, &[&args[..], &["pair"]].concat());
+    assert_eq!(pair.code, 1, "{pair:?}");
+    assert!(
+        pair.stderr.contains("E0571") && pair.stderr.contains("edge"),
+        "{pair:?}"
+    );
+    let edge = grad(source, &[&args[..], &["edge"]].concat());
+    assert_eq!(edge.code, 0, "{edge:?}");
 }

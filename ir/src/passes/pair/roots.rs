@@ -19,7 +19,7 @@ const MANY: i32 = -1;
 /// The least difference of margins of a decision that flips.
 const LEAST_APART: f32 = 1e-8;
 
-/// The float whose side or cell a decision is.
+/// The float whose side or integer part a decision is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Margin {
     Value(ValueId),
@@ -110,10 +110,10 @@ impl Roots {
                 return self.decide(doubled, (at, operand), margin, differs);
             }
             OpDecisions::Fraction => {
-                let cells = doubled
+                let parts = doubled
                     .at(args[0])
                     .map(|arg| doubled.writer.op(Op::Floor, &[arg]));
-                let differs = Some(doubled.samples_differ(cells));
+                let differs = Some(doubled.samples_differ(parts));
                 let own = self.decide(doubled, (at, 0), Margin::Value(args[0]), differs);
                 return join(doubled, self.reach[args[0].index()], own);
             }
@@ -137,10 +137,10 @@ impl Roots {
             OpDecisions::IntegerParts => {
                 let mut all = None;
                 for (operand, &arg) in args.iter().enumerate() {
-                    let cells = doubled
+                    let parts = doubled
                         .at(arg)
                         .map(|arg| doubled.writer.op(Op::Floor, &[arg]));
-                    let differs = Some(doubled.samples_differ(cells));
+                    let differs = Some(doubled.samples_differ(parts));
                     let own = self.decide(doubled, (at, operand), Margin::Value(arg), differs);
                     all = join(doubled, all, own);
                 }

@@ -1,11 +1,12 @@
 //! The rules `edge`: each edge between a point and a neighbour is located, and both its sides run.
 //!
-//! Over `[-Δ, Δ]` along an axis *x*, an edge adds *½ (f₁ - f₀) · m_θ / (|m_x| Δ)* to the gradient by
-//! θ, where *m* is the margin of the decision that turns there, and *f₁* the output on the side where
-//! it is greater. That is the transport theorem (Reynolds 1903) for one coordinate, as differentiable
-//! renderers have it (Li, Aittala, Durand, Lehtinen 2018, *Differentiable Monte Carlo ray tracing
-//! through edge sampling*). Neighbours as samples, and margins from the program itself, are those of
-//! Aδ; here they only say between which samples an edge is, so slopes are exact.
+//! Over `[-Δ, Δ]` along an axis *x*, an edge adds *½ (f₁ - f₀) · m_θ / (|m_x| Δ)* to the gradient
+//! by θ, where *m* is the margin of the decision that turns there, and *f₁* the output on the side
+//! where it is greater. That is the transport theorem (Reynolds 1903) for one coordinate, as
+//! differentiable renderers have it (Li, Aittala, Durand, Lehtinen 2018, *Differentiable Monte
+//! Carlo ray tracing through edge sampling*). Neighbours as samples, and margins from the program
+//! itself, are those of Aδ; here they only say between which samples an edge is, so slopes are
+//! exact.
 
 mod bracket;
 mod sampler;

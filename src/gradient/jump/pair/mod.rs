@@ -1,5 +1,6 @@
-//! The rules `pair`: a program that reads a point and its neighbour gives the derivative of the jump
-//! by the margin (Yang, Barnes, Adams, Finkelstein 2022, *Aδ: autodiff for discontinuous programs*).
+//! The rules `pair`: a program that reads a point and its neighbour gives the derivative of the
+//! jump by the margin (Yang, Barnes, Adams, Finkelstein 2022, *Aδ: autodiff for discontinuous
+//! programs*).
 //!
 //! The gradient along an axis is the mean of its two kernels. A kernel in which no root is visible
 //! has the smooth gradient at the point; one in which several are has none: it is *nullified*. Of
