@@ -433,3 +433,20 @@ fn guards_take_partials_in_place_of_secants() {
     // The product before it has the mean of the other factor.
     assert_eq!(slope, -0.25 * 0.5);
 }
+
+#[test]
+fn arms_need_no_value_where_they_are_not_taken() {
+    // g > 0 ? in·sqrt(g) : in·sqrt(-g) + 1: no sample has both.
+    let roots = shader(
+        "%4: bool = flt %2, %1\n%5: f32 = sqrt %1\n%6: f32 = neg %1\n%7: f32 = sqrt %6
+         %8: f32 = add %7, %3\n%9: f32 = select %4, %5, %8\n%10: f32 = step %2, %1
+         %11: f32 = add %10, %0\n%12: f32 = mul %5, %11\n%13: f32 = add %1, %0
+         %14: bool = flt %2, %13\n%15: f32 = select %14, %12, %8",
+        "%15",
+    );
+    // Here the first arm is taken: the other factor of its product has no value there.
+    let (slope, count) = kernel(&roots, 0.0, [0.25, -0.5]);
+    let jump = (0.5 - (0.5_f64.sqrt() + 1.0)) / 0.75;
+    assert_eq!(count, 2);
+    assert!((slope - (jump + 0.5)).abs() < 1e-6, "{slope} {jump}");
+}
