@@ -69,8 +69,8 @@ fn compiled(source: &str) -> Arc<Program> {
     program.unwrap_or_else(|found| panic!("{found}\n{source}"))
 }
 
-/// A picture of a shader's gradients by pairs: planes by output and parameter.
-struct Picture {
+/// A image of a shader's gradients by pairs: planes by output and parameter.
+struct Image {
     planes: Vec<Vec<f32>>,
     report: PairReport,
     points: Vec<PairPoint>,
@@ -79,8 +79,8 @@ struct Picture {
 const WIDTH: usize = 130;
 const HEIGHT: usize = 70;
 
-/// Gradients of a picture, with these weights, on threads; without axes the smooth ones.
-fn picture(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -> [Picture; 2] {
+/// Gradients of a image, with these weights, on threads; without axes the smooth ones.
+fn image(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -> [Image; 2] {
     let program = compiled(source);
     let axes = [Axis::new("x", 0, 1.0), Axis::new("y", 0, 1.0)];
     let pairs = program.pair_gradient(&GradientRequest::new(), &axes);
@@ -119,7 +119,7 @@ fn picture(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -
             let found = batch.planes(&globals, 0..WIDTH * HEIGHT, &mut planes, || NoTextures);
             found.unwrap();
         }
-        Picture {
+        Image {
             planes: found,
             report,
             points,
@@ -142,8 +142,8 @@ const SCENE: &str =
     float u = global_value<x> - a;
     float v = global_value<y> - 33.1;
     float e = u * u + v * v - r * r;
-    int cell = (int)floor(global_value<x> / size) + (int)floor(global_value<y> / size);
-    float ground = cell % 2 == 0 ? 0.8 : 0.3;
+    int square = (int)floor(global_value<x> / size) + (int)floor(global_value<y> / size);
+    float ground = square % 2 == 0 ? 0.8 : 0.3;
     if (e < 0.0) {
         c = 0.5 + 0.01 * u;
         d = ground * 2.0;
@@ -157,7 +157,7 @@ const SCENE: &str =
 fn pair_gradients_are_linear_in_weights() {
     let by = ["r", "a", "size"];
     let of = |weights: &[(&str, f32)]| {
-        let [pairs, _] = picture(SCENE, &by, weights, 1);
+        let [pairs, _] = image(SCENE, &by, weights, 1);
         pairs
     };
     let [one, other, both] =
@@ -185,7 +185,7 @@ fn pair_gradients_are_linear_in_weights() {
 fn pair_gradients_have_the_bits_of_one_thread() {
     let of = |threads| {
         let weights = [("c", 1.0), ("d", 0.5)];
-        let [pairs, _] = picture(SCENE, &["r", "a", "size"], &weights, threads);
+        let [pairs, _] = image(SCENE, &["r", "a", "size"], &weights, threads);
         (bits(&pairs.planes), pairs.report, pairs.points)
     };
     assert_eq!(of(1), of(2));
@@ -193,7 +193,7 @@ fn pair_gradients_have_the_bits_of_one_thread() {
 
 #[test]
 fn points_without_roots_have_the_smooth_gradient() {
-    let [pairs, smooth] = picture(SCENE, &["r", "a"], &[("c", 1.0), ("d", 1.0)], 1);
+    let [pairs, smooth] = image(SCENE, &["r", "a"], &[("c", 1.0), ("d", 1.0)], 1);
     let sees: Vec<usize> = pairs.points.iter().map(|point| point.point).collect();
     for (pairs, smooth) in pairs.planes.iter().zip(&smooth.planes) {
         for (point, (one, other)) in pairs.iter().zip(smooth).enumerate() {
@@ -208,7 +208,7 @@ fn points_without_roots_have_the_smooth_gradient() {
         if (u < p) { c += min(u, 0.5); } else { c += min(u, 0.5); }
         c = c < p ? p : c;
     }";
-    let [pairs, smooth] = picture(continuous, &["r", "p"], &[("c", 1.0)], 1);
+    let [pairs, smooth] = image(continuous, &["r", "p"], &[("c", 1.0)], 1);
     assert_eq!(pairs.report, PairReport::default());
     assert_eq!(bits(&pairs.planes), bits(&smooth.planes));
 }
@@ -254,7 +254,7 @@ fn calls_loops_and_branches_have_the_gradient_of_straight_code() {
         c = v > 10.0 ? corner + r : corner * 3.0;
     }";
     let of = |source| {
-        let [pairs, _] = picture(source, &["r", "w"], &[("c", 1.0)], 1);
+        let [pairs, _] = image(source, &["r", "w"], &[("c", 1.0)], 1);
         pairs
     };
     let (winding, straight) = (of(winding), of(straight));
@@ -266,13 +266,13 @@ fn calls_loops_and_branches_have_the_gradient_of_straight_code() {
 
 #[test]
 fn integers_pass_adjoints_to_the_operand_that_flips() {
-    // At 0: cells 0 here, 1 above, -1 below; so above the comparison turns, by 2 over 1.
+    // At 0: squares 0 here, 1 above, -1 below; so above the comparison turns, by 2 over 1.
     let source = "shader s(float t = 0.6, out float c)
     {
-        int cell = (int)floor(global_value<x> + t);
-        c = (cell + 3) % 4 == 0 ? 3.0 : 1.0;
+        int square = (int)floor(global_value<x> + t);
+        c = (square + 3) % 4 == 0 ? 3.0 : 1.0;
     }";
-    let [pairs, _] = picture(source, &["t"], &[("c", 1.0)], 1);
+    let [pairs, _] = image(source, &["t"], &[("c", 1.0)], 1);
     for (found, known) in pairs.planes[0].iter().zip([1.0, 0.0, -1.0, 0.0]) {
         assert!((found - known).abs() < 1e-6, "{:?}", &pairs.planes[0][..4]);
     }

@@ -48,7 +48,7 @@ pub struct PairGradient {
     smooth: Gradient,
     axes: Vec<Axis>,
     moves: Vec<AxisMoves>,
-    /// Tells points apart by their decisions, and the gradient of a kernel; `None` if nothing
+    /// Finds points whose decisions differ, and the gradient of a kernel; `None` if nothing
     /// decides.
     programs: Option<PairPrograms>,
 }
@@ -95,8 +95,8 @@ impl Program {
         ];
         // Refused first, with the reason.
         let (pair, _) = transformed(&[Transformation::Pair(request.clone())])?;
-        let (compared, told) = transformed(&steps)?;
-        let has_pairs = !told.sites.is_empty();
+        let (compared, compared_parts) = transformed(&steps)?;
+        let has_pairs = !compared_parts.sites.is_empty();
         Ok(PairGradient {
             smooth,
             axes: axes.to_vec(),

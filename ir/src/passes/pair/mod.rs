@@ -3,7 +3,7 @@
 //! The rules are those of Yang, Barnes, Adams, Finkelstein 2022, *Aδ: autodiff for discontinuous
 //! programs*: a pixel and a neighbour along an axis are a *kernel*. Where a decision flips between
 //! the two, the derivative of the value by the decision's margin is the change of the one over the
-//! change of the other. Behind it, ops have secants in place of partials.
+//! change of the other. After it, ops have secants in place of partials.
 //!
 //! Assumes a verified module as lowering, or the linker, leaves it. Guarantees one whose entry is
 //! straight-line and has the inputs and outputs of the one before, and beside them, for a kernel

@@ -420,8 +420,8 @@ impl<'m> Straight<'m> {
                     Op::Mod => Op::Floor,
                     _ => Op::Trunc,
                 };
-                let cell = writer.op(integer, &[quotient]);
-                let whole = writer.op(Op::Mul, &[b, cell]);
+                let rounded = writer.op(integer, &[quotient]);
+                let whole = writer.op(Op::Mul, &[b, rounded]);
                 writer.op(Op::Sub, &[a, whole])
             }
             (Op::Select | Op::ISel, &[condition, yes, no]) => select(writer, condition, yes, no),

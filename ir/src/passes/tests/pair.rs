@@ -162,7 +162,7 @@ fn secants_of_every_op_sum_to_its_change() {
                     .sum()
             };
             let change = down[0] - up[0];
-            // Of an op that decides the cell may stay.
+            // Of an op that decides the value may stay.
             assert!(roots == 1 || change == 0.0, "{op:?}");
             assert_eq!(roots, other_roots, "{op:?}");
             let scale = 1e-5 * (1.0 + change.abs() + up[0].abs());
@@ -308,7 +308,7 @@ fn roots_are_counted_where_they_are_visible() {
     let cases = [
         ("one decision", "", "%4: f32 = step %2, %1", 1),
         (
-            "cells of one operand",
+            "floors of one operand",
             "%4: f32 = const 7.0\n%5: f32 = mul %1, %4",
             "%6: f32 = floor %5",
             1,
@@ -326,7 +326,7 @@ fn roots_are_counted_where_they_are_visible() {
             1,
         ),
         (
-            "a side and a cell",
+            "a side and a floor",
             "%4: f32 = sign %1\n%5: f32 = floor %1",
             "%6: f32 = add %4, %5",
             1,
