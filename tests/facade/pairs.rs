@@ -4,7 +4,10 @@ use crate::discontinuities::{AXES, Fact, facts, hold_on_every_engine};
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, WholeBatch};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, GradientRequest, JumpBatch, JumpPoint, JumpReport, JumpRules};
-use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
+use adumbra::{
+    Compiler, GlobalsLayout, Host, Instance, NoTextures, Program, SampleRequest, Sampled, Sources,
+    Type,
+};
 use std::sync::Arc;
 
 /// The gradient of a fact by pairs, and the point, if it sees a root.
@@ -75,7 +78,7 @@ fn compiled(source: &str) -> Arc<Program> {
     program.unwrap_or_else(|found| panic!("{found}\n{source}"))
 }
 
-/// A image of a shader's gradients by pairs: planes by output and parameter.
+/// An image of a shader's gradients by pairs: planes by output and parameter.
 struct ImageGradient {
     planes: Vec<Vec<f32>>,
     report: JumpReport,
@@ -85,7 +88,7 @@ struct ImageGradient {
 const WIDTH: usize = 130;
 const HEIGHT: usize = 70;
 
-/// Gradients of a image, with these weights, on threads; without axes the smooth ones.
+/// Gradients of an image, with these weights, on threads; without axes the smooth ones.
 fn image(source: &str, by: &[&str], weights: &[(&str, f32)], threads: usize) -> [ImageGradient; 2] {
     let program = compiled(source);
     let axes = [Axis::new("x", 0, 1.0), Axis::new("y", 0, 1.0)];
@@ -365,4 +368,37 @@ fn what_samples_cannot_be_compared_through_is_refused() {
             .unwrap_err();
         assert!(refused.diagnostics[0].message.contains("pairs of samples"));
     }
+}
+
+/// A texture whose red is u.
+struct Ramp;
+
+impl Host for Ramp {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready([request.u, 0.0, 0.0, 1.0])
+    }
+}
+
+#[test]
+fn textures_are_sampled_at_both_points_and_shadows_are_constants() {
+    let source = "texture2d ramp;
+    shader s(float t = 0.4, out float c)
+    {
+        float2 at = float2(global_value<x>, global_value<y>);
+        c = step(t, at.x) * texture2d_sample_level<ramp>(at, 0.0).x + t * ddx(at.x);
+    }";
+    let program = compiled(source);
+    let axes = [Axis::new("x", 0, 0.5)];
+    let pairs = program.jump_gradient(&GradientRequest::new(), &axes, JumpRules::Pair);
+    let pairs = pairs.unwrap_or_else(|found| panic!("{found}"));
+    let gradient = pairs.smooth().program();
+    let mut globals = BatchGlobals::new(gradient.globals());
+    globals.uniform("x", 0.25_f32, 2.0, 0.0).unwrap();
+    globals.uniform("d(c)", 1.0_f32, 0.0, 0.0).unwrap();
+    let mut by_t = [0.0_f32];
+    let planes = &mut [OutputPlane::new("d(t)", Part::Value, 0, &mut by_t, 1)];
+    let batch = JumpBatch::new(&pairs, &Instance::new(gradient));
+    let (_, _, report) = batch.planes(&globals, 0..1, planes, || Ramp).unwrap();
+    // Reds are 0.25 and 0.75, the step has a slope of -1 over 0.5; the other kernel is quiet.
+    assert_eq!((by_t, report.points), ([2.0 - 0.5 * 0.5 / 0.5], 1));
 }

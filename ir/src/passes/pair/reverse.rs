@@ -6,7 +6,7 @@
 
 use super::doubled::Doubled;
 use super::roots::{Flip, Roots};
-use super::secant::Secants;
+use super::secant::{Secants, is_finite};
 use crate::module::*;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
@@ -138,8 +138,14 @@ impl<'d, 's> Reverse<'d, 's> {
                     let change = self.doubled.change(samples);
                     let writer = &mut self.doubled.writer;
                     let apart = writer.op(Op::Sub, &[yes, no]);
-                    let term = writer.op(Op::Mul, &[adjoint, apart]);
-                    let term = writer.op(Op::Mul, &[term, change]);
+                    let jump = writer.op(Op::Mul, &[apart, change]);
+                    // An arm need not have a value where it is not taken: the arms that are taken.
+                    let is_finite = is_finite(self.doubled, jump);
+                    let taken = self.doubled.at(result);
+                    let taken = self.doubled.change(taken);
+                    let writer = &mut self.doubled.writer;
+                    let jump = writer.op(Op::Select, &[is_finite, jump, taken]);
+                    let term = writer.op(Op::Mul, &[adjoint, jump]);
                     self.add_where(args[0], differs, term);
                 }
                 let condition = self.doubled.here(args[0]);

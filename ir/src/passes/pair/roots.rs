@@ -19,6 +19,9 @@ const MANY: i32 = -1;
 /// The least difference of margins of a decision that flips.
 const LEAST_APART: f32 = 1e-8;
 
+/// Four units in the last place of a float in [1, 2): 2^-21.
+const FOUR_UNITS: f32 = f32::from_bits((127 - 21) << 23);
+
 /// The float whose side or integer part a decision is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Margin {
@@ -110,10 +113,10 @@ impl Roots {
                 return self.decide(doubled, (at, operand), margin, differs);
             }
             OpDecisions::Fraction => {
-                let parts = doubled
+                let floors = doubled
                     .at(args[0])
                     .map(|arg| doubled.writer.op(Op::Floor, &[arg]));
-                let differs = Some(doubled.samples_differ(parts));
+                let differs = Some(doubled.samples_differ(floors));
                 let own = self.decide(doubled, (at, 0), Margin::Value(args[0]), differs);
                 return join(doubled, self.reach[args[0].index()], own);
             }
@@ -137,10 +140,10 @@ impl Roots {
             OpDecisions::IntegerParts => {
                 let mut all = None;
                 for (operand, &arg) in args.iter().enumerate() {
-                    let parts = doubled
+                    let floors = doubled
                         .at(arg)
                         .map(|arg| doubled.writer.op(Op::Floor, &[arg]));
-                    let differs = Some(doubled.samples_differ(parts));
+                    let differs = Some(doubled.samples_differ(floors));
                     let own = self.decide(doubled, (at, operand), Margin::Value(arg), differs);
                     all = join(doubled, all, own);
                 }
@@ -251,7 +254,7 @@ impl Roots {
         let exponent = writer.int(0x7f80_0000);
         let word = writer.op(Op::And, &[word, exponent]);
         let power = writer.op(Op::AsFloat, &[word]);
-        let units = writer.float(2.0_f32.powi(-21));
+        let units = writer.float(FOUR_UNITS);
         let units = writer.op(Op::Mul, &[power, units]);
         let least = writer.float(LEAST_APART);
         let least = writer.op(Op::Max, &[units, least]);

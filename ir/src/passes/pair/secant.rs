@@ -35,11 +35,15 @@ impl Secants<'_> {
     /// Writes the coefficients of operands that matter.
     pub(super) fn write(&self, doubled: &mut Doubled<'_>) -> Vec<Option<ValueId>> {
         let samples: Vec<[ValueId; 2]> = self.args.iter().map(|&arg| doubled.at(arg)).collect();
-        if let (Op::Mul, [a, b]) = (self.op, &samples[..]) {
-            let factors = [*b, *a].into_iter().zip(self.wanted);
-            return factors
-                .map(|(factor, is_wanted)| is_wanted.then(|| mean(doubled, factor)))
-                .collect();
+        if let (Op::Mul, &[a, b]) = (self.op, &samples[..]) {
+            // Of a product the secants need no quotient.
+            let mut factor = |at: usize, other: [ValueId; 2]| {
+                let mean = self.wanted[at].then(|| mean(doubled, other))?;
+                let is_finite = is_finite(doubled, mean);
+                let args = [is_finite, mean, other[0]];
+                Some(doubled.writer.op(Op::Select, &args))
+            };
+            return vec![factor(0, b), factor(1, a)];
         }
         let partials = [0, 1].map(|sample| {
             let args: Args = samples.iter().map(|values| values[sample]).collect();
@@ -52,7 +56,7 @@ impl Secants<'_> {
         let ends: Vec<[ValueId; 2]> = samples.iter().map(|&values| doubled.ends(values)).collect();
         let changes = self.changes(doubled, &ends);
         let mut slopes = Vec::new();
-        let mut is_finite = None;
+        let mut counts: Option<ValueId> = None;
         for (at, &is_wanted) in self.wanted.iter().enumerate() {
             if !is_wanted {
                 slopes.push(None);
@@ -79,26 +83,19 @@ impl Secants<'_> {
                     writer.op(Op::Select, &[is_far, secant, near])
                 }
             };
-            let writer = &mut doubled.writer;
-            let size = writer.op(Op::Abs, &[slope]);
-            let infinite = writer.float(f32::INFINITY);
-            let is_one = writer.op(Op::FLt, &[size, infinite]);
-            is_finite = Some(match is_finite {
+            let is_one = is_finite(doubled, slope);
+            counts = Some(match counts {
                 None => is_one,
-                Some(others) => writer.op(Op::And, &[others, is_one]),
+                Some(others) => doubled.writer.op(Op::And, &[others, is_one]),
             });
             slopes.push(Some(slope));
         }
         let writer = &mut doubled.writer;
-        let mut counts = is_finite;
         if !self.is_rough {
             let flips = self.flips.iter().flatten().map(|flip| flip.is_flipped);
             let flipped = flips.reduce(|one, other| writer.op(Op::Or, &[one, other]));
-            let both = [
-                flipped.expect("it decides"),
-                is_finite.expect("one is wanted"),
-            ];
-            counts = Some(writer.op(Op::And, &both));
+            let flipped = flipped.expect("it decides");
+            counts = counts.map(|finite| writer.op(Op::And, &[flipped, finite]));
         }
         let slopes = slopes.into_iter().zip(&partials[0]);
         slopes
@@ -147,4 +144,11 @@ fn mean(doubled: &mut Doubled<'_>, [a, b]: [ValueId; 2]) -> ValueId {
     let sum = doubled.writer.op(Op::Add, &[a, b]);
     let half = doubled.writer.float(0.5);
     doubled.writer.op(Op::Mul, &[half, sum])
+}
+
+/// Whether a float is finite.
+pub(super) fn is_finite(doubled: &mut Doubled<'_>, float: ValueId) -> ValueId {
+    let size = doubled.writer.op(Op::Abs, &[float]);
+    let infinite = doubled.writer.float(f32::INFINITY);
+    doubled.writer.op(Op::FLt, &[size, infinite])
 }

@@ -420,9 +420,9 @@ impl<'m> Straight<'m> {
                     Op::Mod => Op::Floor,
                     _ => Op::Trunc,
                 };
-                let whole = writer.op(integer, &[quotient]);
-                let multiple = writer.op(Op::Mul, &[b, whole]);
-                writer.op(Op::Sub, &[a, multiple])
+                let rounded = writer.op(integer, &[quotient]);
+                let whole = writer.op(Op::Mul, &[b, rounded]);
+                writer.op(Op::Sub, &[a, whole])
             }
             (Op::Select | Op::ISel, &[condition, yes, no]) => select(writer, condition, yes, no),
             _ => writer.op(op, args),

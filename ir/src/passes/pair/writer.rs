@@ -16,7 +16,7 @@ use crate::types::Scalar;
 use adumbra_ops::Op;
 use rustc_hash::FxHashMap;
 
-/// What two pure instructions differ in.
+/// What two equal pure instructions have in common.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Const(u32, Scalar),

@@ -162,7 +162,7 @@ fn secants_of_every_op_sum_to_its_change() {
                     .sum()
             };
             let change = down[0] - up[0];
-            // Of an op that decides the integer part may stay.
+            // Of an op that decides the value may stay.
             assert!(roots == 1 || change == 0.0, "{op:?}");
             assert_eq!(roots, other_roots, "{op:?}");
             let scale = 1e-5 * (1.0 + change.abs() + up[0].abs());
@@ -308,7 +308,7 @@ fn roots_are_counted_where_they_are_visible() {
     let cases = [
         ("one decision", "", "%4: f32 = step %2, %1", 1),
         (
-            "integer parts of one operand",
+            "floors of one operand",
             "%4: f32 = const 7.0\n%5: f32 = mul %1, %4",
             "%6: f32 = floor %5",
             1,
@@ -326,7 +326,7 @@ fn roots_are_counted_where_they_are_visible() {
             1,
         ),
         (
-            "a side and an integer part",
+            "a side and a floor",
             "%4: f32 = sign %1\n%5: f32 = floor %1",
             "%6: f32 = add %4, %5",
             1,
@@ -432,4 +432,21 @@ fn guards_take_partials_in_place_of_secants() {
     let (slope, _) = kernel(&shader(pole, "%6"), 2.0, [0.5, -0.5]);
     // The product before it has the mean of the other factor.
     assert_eq!(slope, -0.25 * 0.5);
+}
+
+#[test]
+fn arms_need_no_value_where_they_are_not_taken() {
+    // g > 0 ? in·sqrt(g) : in·sqrt(-g) + 1: no sample has both.
+    let roots = shader(
+        "%4: bool = flt %2, %1\n%5: f32 = sqrt %1\n%6: f32 = neg %1\n%7: f32 = sqrt %6
+         %8: f32 = add %7, %3\n%9: f32 = select %4, %5, %8\n%10: f32 = step %2, %1
+         %11: f32 = add %10, %0\n%12: f32 = mul %5, %11\n%13: f32 = add %1, %0
+         %14: bool = flt %2, %13\n%15: f32 = select %14, %12, %8",
+        "%15",
+    );
+    // Here the first arm is taken: the other factor of its product has no value there.
+    let (slope, count) = kernel(&roots, 0.0, [0.25, -0.5]);
+    let jump = (0.5 - (0.5_f64.sqrt() + 1.0)) / 0.75;
+    assert_eq!(count, 2);
+    assert!((slope - (jump + 0.5)).abs() < 1e-6, "{slope} {jump}");
 }
