@@ -37,8 +37,8 @@ const MAX_NUMBERS: usize = 4;
 /// A difference between modes that terms which cancel within a shader leave.
 const ABSOLUTE: f64 = 1e-12;
 
-/// How far two modes may be apart where one has constants that were rounded to f32: this part of
-/// all terms.
+/// How far two modes may be apart, over the sum of all terms. Constants that are folded are rounded
+/// to f32, and one mode folds what the other one calls or runs a loop for.
 const FOLDED: f64 = 1e-6;
 
 /// Why a generated shader may have no gradient: it reads derivatives along the screen, it becomes
@@ -213,13 +213,7 @@ fn check_point(
     let pushed = |values: &[f64]| products(&values[ahead.outputs..], &weights);
     counts.products += 1;
     let ((one, size), (other, more)) = (pulled(&here.values), pushed(&there.values));
-    // Constants that are folded are rounded to f32. A function with a rule is called in one mode,
-    // and folded in the other.
-    let relative = match program.source.contains("[ForwardDerivative(") {
-        true => FOLDED,
-        false => 1e-12,
-    };
-    if (one - other).abs() > relative * (size + more) + ABSOLUTE {
+    if (one - other).abs() > FOLDED * (size + more) + ABSOLUTE {
         let noise = product_noise(back.module, &at, &here, |values| pulled(values).0)
             + product_noise(ahead.module, &beside, &there, |values| pushed(values).0);
         if (one - other).abs() > 16.0 * noise {
