@@ -3,6 +3,7 @@
 // `request` says what is asked for, `shader` finds it in a module, `parts` says what a gradient is
 // of and by, `losses` reports what it lacks, `jump` adds what discontinuities do.
 
+#[cfg(feature = "batch")]
 mod jump;
 mod losses;
 mod parts;
@@ -12,6 +13,7 @@ mod transformation;
 
 pub use crate::buffer::BufferGradients;
 pub use adumbra_ir::exact_sum::ExactSum;
+#[cfg(feature = "batch")]
 pub use jump::{
     Axis, JumpBatch, JumpGradient, JumpPoint, JumpReport, JumpRules, MAX_AXES, MAX_DECISIONS,
     MAX_ROOTS,

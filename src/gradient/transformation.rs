@@ -9,6 +9,10 @@ use adumbra_ir::module::Module;
 use adumbra_ir::passes::{DecisionSite, Tracing, straighten_entry, trace_decisions};
 
 /// A transformation of a whole shader.
+#[cfg_attr(
+    not(feature = "batch"),
+    expect(dead_code, reason = "batches alone look for what jumps")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Transformation {
     /// It computes a derivative beside its outputs.

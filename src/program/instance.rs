@@ -45,6 +45,7 @@ impl Instance {
     }
 
     /// An instance of another program of the same shader: inputs and buffers are those of this one.
+    #[cfg(feature = "batch")]
     pub(crate) fn for_program(&self, program: &Arc<Program>) -> Instance {
         let mut instance = Instance::new(program);
         instance.inputs.clone_from(&self.inputs);
