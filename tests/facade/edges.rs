@@ -295,3 +295,31 @@ fn engines_find_the_same_edges_of_generated_shaders() {
     assert_eq!(counts.hollow(), None, "{counts}");
     assert_eq!(counts.programs as u64, EDGES);
 }
+
+#[test]
+fn buffers_get_what_their_edges_count() {
+    // White left of w[1], which lies between 0 and 1; w[0] is how white.
+    let source =
+        "buffer<float> w; shader s(out float c) { c = w[0] * step(global_value<x>, w[1]); }";
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let program = Compiler::new(layout)
+        .compile(&Sources::new("s.adu", source))
+        .unwrap();
+    let request = GradientRequest::new().by_buffer("w");
+    let axes = [Axis::new("x", 0, 1.0)];
+    let edges = program.jump_gradient(&request, &axes, JumpRules::Edge);
+    let edges = edges.unwrap();
+    let gradient = edges.smooth().program();
+    let x = [-1.0_f32, 0.0, 1.0, 2.0];
+    let mut globals = BatchGlobals::new(gradient.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals.uniform("d(c)", 1.0_f32, 0.0, 0.0).unwrap();
+    let mut instance = Instance::new(gradient);
+    instance.set_buffer("w", vec![3.0_f32, 0.4]).unwrap();
+    let batch = JumpBatch::new(&edges, &instance);
+    let done = batch.planes(&globals, 0..4, &mut [], || NoTextures);
+    let (sums, _, report) = done.unwrap();
+    assert_eq!((report.points, report.roots), (2, 2));
+    // Two points are white; both beside the edge see it in half of their surroundings.
+    assert_eq!(sums.of("w").unwrap(), [2.0, 3.0]);
+}
