@@ -4,18 +4,18 @@
 use super::Disagreement;
 use super::batch::words;
 use super::chain::compiler;
-use super::derived::{is_too_large, refused};
+use super::derived::refused;
+use super::derived::shader::{drawn, may_have_none};
 use super::modes::MODES;
 use super::reference::limits;
 use crate::bundle;
-use crate::choices::next;
 use crate::generate::{GeneratedProgram, GlobalBits, Point};
+use adumbra::Instance;
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{
     Axis, DerivativePlace, GradientRequest, JumpBatch, JumpGradient, JumpRules,
 };
-use adumbra::{Diagnostics, Instance};
 use adumbra_ir::Type;
 use adumbra_ir::host::ConstantTexture;
 use std::fmt;
@@ -83,12 +83,6 @@ impl fmt::Display for EdgeCounts {
             "{programs} programs ({refused} refused), {points} points with {roots} edges ({unresolved} with some that do not count): {bits} numbers to the bit"
         )
     }
-}
-
-/// Why a generated shader may have no such gradient.
-fn may_have_none(no: &Diagnostics) -> bool {
-    let mut errors = no.diagnostics.iter().filter(|found| found.is_error());
-    is_too_large(no) || errors.all(|found| matches!(&*found.code.to_string(), "E0564" | "E0570"))
 }
 
 /// Checks what edges add to the gradient of a shader by the globals that it reads.
@@ -167,9 +161,9 @@ fn with_seeds(mut point: Point, edges: &JumpGradient, lot: &mut u64) -> Point {
     let members = edges.smooth().program().globals().members();
     for member in &members[point.len()..] {
         let count = member.ty().scalar_count();
-        let mut one = || (next(lot) >> 40) as f32 / (1 << 23) as f32 - 1.0;
+        let seeds = drawn(lot, count).into_iter();
         point.push(GlobalBits {
-            value: (0..count).map(|_| one().to_bits()).collect(),
+            value: seeds.map(f32::to_bits).collect(),
             ddx: vec![0; count],
             ddy: vec![0; count],
         });

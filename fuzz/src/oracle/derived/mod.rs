@@ -164,7 +164,7 @@ fn lowered(program: &GeneratedProgram, mode: &CompileMode) -> Result<Module, Dia
 }
 
 /// Whether all that is refused is the size of derivatives: those of noise double with each order.
-pub(super) fn is_too_large(no: &Diagnostics) -> bool {
+fn is_too_large(no: &Diagnostics) -> bool {
     let mut errors = no.diagnostics.iter().filter(|d| d.is_error());
     errors.all(|d| d.code.to_string() == "E0612")
 }

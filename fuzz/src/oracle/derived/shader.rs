@@ -43,7 +43,7 @@ const FOLDED: f64 = 1e-6;
 
 /// Why a generated shader may have no gradient: it reads derivatives along the screen, it becomes
 /// too large, or nothing of it is differentiable.
-fn may_have_none(no: &Diagnostics) -> bool {
+pub(in crate::oracle) fn may_have_none(no: &Diagnostics) -> bool {
     let mut errors = no.diagnostics.iter().filter(|found| found.is_error());
     is_too_large(no) || errors.all(|found| matches!(&*found.code.to_string(), "E0564" | "E0570"))
 }
@@ -120,7 +120,7 @@ fn chosen(gradient: &[f64], lot: &mut u64) -> Vec<usize> {
 }
 
 /// Numbers between −1 and 1.
-fn drawn(lot: &mut u64, count: usize) -> Vec<f32> {
+pub(in crate::oracle) fn drawn(lot: &mut u64, count: usize) -> Vec<f32> {
     let mut one = || (next(lot) >> 40) as f32 / (1 << 23) as f32 - 1.0;
     (0..count).map(|_| one()).collect()
 }

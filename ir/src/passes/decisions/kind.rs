@@ -95,6 +95,26 @@ pub(in crate::passes) fn decisions_of(op: Op) -> OpDecisions {
     }
 }
 
+/// The operands of an op that its margin is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::passes) enum MarginOperands {
+    /// One of them.
+    One(usize),
+    /// The first of these less the second.
+    Difference(usize, usize),
+}
+
+/// The operands that the margin of an op is made of; of one that decides on each operand, or on a
+/// quotient, it is not said here.
+pub(in crate::passes) fn margin_of(op: Op) -> MarginOperands {
+    match op {
+        Op::FLt | Op::FLe => MarginOperands::Difference(0, 1),
+        Op::Step => MarginOperands::Difference(1, 0),
+        Op::CopySign => MarginOperands::One(1),
+        _ => MarginOperands::One(0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

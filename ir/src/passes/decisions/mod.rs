@@ -22,7 +22,7 @@ mod kind;
 mod rewrite;
 
 pub use kind::DecisionKind;
-pub(super) use kind::{OpDecisions, decisions_of};
+pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of};
 
 use crate::builder::FunctionBuilder;
 use crate::calls::{CallGraph, callees};
@@ -49,6 +49,11 @@ pub mod names {
     pub const SITE: &str = "decisions(site)";
     /// The global with the number of the decision that is watched: an int.
     pub const WATCHED: &str = "decisions(watched)";
+    /// The outputs by which points are compared, in order.
+    pub const COMPARED: [&str; 3] = [COUNT, HASH[0], HASH[1]];
+    /// The outputs of a decision that is watched, which come after those.
+    pub const SEEN: [&str; 3] = [MARGIN, VALUE, SITE];
+
     /// Whether a name is one of these.
     pub fn is_one(name: &str) -> bool {
         name.starts_with("decisions(")
@@ -75,19 +80,12 @@ pub enum Tracing {
 impl Tracing {
     /// The outputs that are added, in order, with their types.
     fn outputs(self) -> Vec<(&'static str, Scalar)> {
-        let compared = [
-            (names::COUNT, Scalar::I32),
-            (names::HASH[0], Scalar::U32),
-            (names::HASH[1], Scalar::U32),
-        ];
-        let watched = [
-            (names::MARGIN, Scalar::F32),
-            (names::VALUE, Scalar::F32),
-            (names::SITE, Scalar::I32),
-        ];
+        let compared = [Scalar::I32, Scalar::U32, Scalar::U32];
+        let seen = [Scalar::F32, Scalar::F32, Scalar::I32];
+        let compared = names::COMPARED.into_iter().zip(compared);
         match self {
-            Tracing::Compared => compared.to_vec(),
-            Tracing::Watched => [compared, watched].concat(),
+            Tracing::Compared => compared.collect(),
+            Tracing::Watched => compared.chain(names::SEEN.into_iter().zip(seen)).collect(),
         }
     }
 

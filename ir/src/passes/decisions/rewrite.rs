@@ -1,6 +1,6 @@
 //! Threads the trace through a function: as parameters, through branches and loops, to its results.
 
-use super::kind::{DecisionKind, OpDecisions, decisions_of};
+use super::kind::{DecisionKind, MarginOperands, OpDecisions, decisions_of, margin_of};
 use super::{DecisionSite, MAX_FORCED_DECISIONS, Tracing, result};
 use crate::module::*;
 use crate::passes::replacement::Replacements;
@@ -278,20 +278,12 @@ impl<'m> Rewriter<'m> {
         match decisions {
             OpDecisions::None | OpDecisions::IntegerParts => {}
             OpDecisions::Discrete(kind) => {
-                let (margin, natural) = match op {
-                    Op::FLt | Op::FLe => {
-                        let margin = self.op(Op::Sub, &[args[0], args[1]], span);
-                        (margin, Natural::Bool(own))
-                    }
-                    Op::FToI => {
-                        let float = self.op(Op::IToF, &[own], span);
-                        (args[0], Natural::Float(float))
-                    }
-                    _ => {
-                        let float = self.op(Op::UToF, &[own], span);
-                        (args[0], Natural::Float(float))
-                    }
+                let natural = match op {
+                    Op::FLt | Op::FLe => Natural::Bool(own),
+                    Op::FToI => Natural::Float(self.op(Op::IToF, &[own], span)),
+                    _ => Natural::Float(self.op(Op::UToF, &[own], span)),
                 };
+                let margin = self.margin(op, &args, span);
                 let taken = self.take(op, kind, margin, natural, span);
                 if let Some((is_forced, forced)) = taken.forced {
                     let forced = match op {
@@ -307,10 +299,7 @@ impl<'m> Rewriter<'m> {
                 }
             }
             OpDecisions::Value(kind) => {
-                let margin = match op {
-                    Op::Step => self.op(Op::Sub, &[args[1], args[0]], span),
-                    _ => args[0],
-                };
+                let margin = self.margin(op, &args, span);
                 let taken = self.take(op, kind, margin, Natural::Float(own), span);
                 self.select_forced(&taken, own, result, span, |_, forced| forced);
             }
@@ -338,7 +327,8 @@ impl<'m> Rewriter<'m> {
             OpDecisions::CopiedSign => {
                 let is_negative = self.is_negative(args[1], span);
                 let natural = Natural::Bool(is_negative);
-                let taken = self.take(op, DecisionKind::Sign, args[1], natural, span);
+                let margin = self.margin(op, &args, span);
+                let taken = self.take(op, DecisionKind::Sign, margin, natural, span);
                 self.select_forced(&taken, own, result, span, |rewriter, forced| {
                     let magnitude = rewriter.op(Op::Abs, &[args[0]], span);
                     let negated = rewriter.op(Op::Neg, &[magnitude], span);
@@ -354,6 +344,14 @@ impl<'m> Rewriter<'m> {
                     rewriter.turned_angle(own, is_negative, args[1], forced, span)
                 });
             }
+        }
+    }
+
+    /// The margin of an op that decides on operands.
+    fn margin(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
+        match margin_of(op) {
+            MarginOperands::One(at) => args[at],
+            MarginOperands::Difference(a, b) => self.op(Op::Sub, &[args[a], args[b]], span),
         }
     }
 

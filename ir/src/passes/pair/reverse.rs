@@ -8,6 +8,7 @@ use super::doubled::Doubled;
 use super::roots::{Flip, Roots};
 use super::secant::{Secants, is_finite};
 use crate::module::*;
+use crate::passes::decisions::{MarginOperands, margin_of};
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
 
@@ -99,10 +100,13 @@ impl<'d, 's> Reverse<'d, 's> {
                     }
                     _ => adjoint,
                 };
+                let MarginOperands::Difference(more, less) = margin_of(op) else {
+                    unreachable!("the margin is a difference");
+                };
                 let term = self.over_margin(flip, change);
-                self.add(args[1], term);
+                self.add(args[more], term);
                 let term = self.doubled.writer.op(Op::Neg, &[term]);
-                self.add(args[0], term);
+                self.add(args[less], term);
             }
             Op::FToI | Op::FToU => {
                 if let Some(flip) = self.roots.flip(at, 0) {

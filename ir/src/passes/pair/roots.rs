@@ -7,7 +7,7 @@
 
 use super::doubled::Doubled;
 use crate::module::*;
-use crate::passes::decisions::{OpDecisions, decisions_of};
+use crate::passes::decisions::{MarginOperands, OpDecisions, decisions_of, margin_of};
 use crate::passes::differentiate::field::Coefficient;
 use crate::types::Scalar;
 use adumbra_ops::Op;
@@ -104,13 +104,12 @@ impl Roots {
         let decisions = decisions_of(op);
         match decisions {
             OpDecisions::Discrete(_) | OpDecisions::Value(_) => {
-                let (operand, margin) = match op {
-                    Op::FLt | Op::FLe => (0, Margin::Difference(args[1], args[0])),
-                    Op::Step => (0, Margin::Difference(args[1], args[0])),
-                    _ => (0, Margin::Value(args[0])),
+                let margin = match margin_of(op) {
+                    MarginOperands::One(of) => Margin::Value(args[of]),
+                    MarginOperands::Difference(a, b) => Margin::Difference(args[a], args[b]),
                 };
                 let differs = doubled.differs(result);
-                return self.decide(doubled, (at, operand), margin, differs);
+                return self.decide(doubled, (at, 0), margin, differs);
             }
             OpDecisions::Fraction => {
                 let floors = doubled
