@@ -32,8 +32,10 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 pub(crate) mod globals;
+pub(crate) mod numbered_host;
 mod simd_level;
 mod sums;
+pub(crate) mod threads;
 mod whole;
 
 /// Options of a [`BatchEvaluator`].

@@ -1,7 +1,6 @@
 //! Whole batches: all points of a host, on its threads, into planes, sums, or lists of leaves.
 
 mod leaves;
-mod numbered_host;
 mod output_sums;
 mod report;
 
@@ -9,18 +8,18 @@ pub use leaves::ClosureLeaves;
 pub use output_sums::OutputSums;
 pub use report::{BatchError, BatchReport};
 
+use super::numbered_host::NumberedHost;
+use super::threads::on_threads;
 use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums};
 use crate::access::{AccessError, find};
 use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
 use crate::program::Instance;
 use adumbra_ir::host::Host;
+use adumbra_vm::GlobalSource;
 use adumbra_vm::words::{AnyWords, as_words_mut};
-use adumbra_vm::{FloatEnvironment, GlobalSource};
-use numbered_host::NumberedHost;
 use report::report_of;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Points that a thread takes at a time.
@@ -50,11 +49,11 @@ const BLOCK: usize = 1 << 13;
 /// ```
 #[derive(Clone, Debug)]
 pub struct WholeBatch {
-    instance: Instance,
-    setup: BatchSetup,
-    threads: usize,
+    pub(crate) instance: Instance,
+    pub(crate) setup: BatchSetup,
+    pub(crate) threads: usize,
     /// The number of the point that planes begin with.
-    first: u64,
+    pub(crate) first: u64,
 }
 
 /// A plane of the host, for one scalar of an output.
@@ -248,24 +247,14 @@ impl WholeBatch {
         state: impl Fn() -> S + Sync,
         each: impl Fn(usize, &BatchEvaluator, usize, &mut S) + Sync,
     ) -> Result<Evaluated<S>, EngineError> {
-        let blocks = points.len().div_ceil(BLOCK);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let _mode = FloatEnvironment::enter();
+        let work = |blocks: &mut dyn Iterator<Item = usize>| {
             let mut evaluator = BatchEvaluator::with(&self.instance, &self.setup)?;
-            let mut host = NumberedHost::new(host(), self.first);
+            let mut host = host();
+            let mut host = NumberedHost::new(&mut host, |point| self.first as usize + point);
             let mut state = state();
             let mut report = BatchReport::default();
             let width = evaluator.width();
-            loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                if block >= blocks {
-                    return Ok(Evaluated {
-                        report,
-                        gradients: evaluator.take_gradients(),
-                        states: vec![state],
-                    });
-                }
+            for block in blocks {
                 let first = points.start + block * BLOCK;
                 let count = BLOCK.min(points.end - first);
                 for within in (0..count).step_by(width) {
@@ -276,24 +265,15 @@ impl WholeBatch {
                     each(block, &evaluator, within, &mut state);
                 }
             }
+            Ok(Evaluated {
+                report,
+                gradients: evaluator.take_gradients(),
+                states: vec![state],
+            })
         };
-        let threads = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        let threads = threads.min(blocks).max(1);
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = work();
-            for other in others {
-                let other = match other.join() {
-                    Ok(done) => done,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-                all = all.and_then(|all| Ok(all.joined(other?)));
-            }
-            all
-        })
+        let all = on_threads(points.len().div_ceil(BLOCK), self.threads, work)?;
+        let all = all.into_iter().reduce(Evaluated::joined);
+        Ok(all.expect("there is a thread"))
     }
 
     /// The number of a point, by its block and its place there.

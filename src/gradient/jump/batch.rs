@@ -1,11 +1,12 @@
 //! Gradients through discontinuities of whole batches: the smooth gradient's program, and what
 //! jumps add to its planes.
 
-use super::blocks::{PointChange, on_threads};
+use super::blocks::{BlockWorker, Found};
 use super::kernels::ImagePoints;
 use super::places::{Float, gradient_floats};
 use super::points::SampleProgram;
 use super::{JumpGradient, RulePrograms, edge, pair};
+use crate::batch::threads::on_threads;
 use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
 use crate::buffer::BufferGradients;
 use crate::evaluator::{Engine, EngineError};
@@ -26,12 +27,10 @@ const BLOCK_LINES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct JumpBatch {
     pub(super) jumps: JumpGradient,
-    instance: Instance,
-    setup: BatchSetup,
+    /// The smooth gradient.
+    pub(super) smooth: WholeBatch,
     /// If samples are evaluated one by one, the engine.
     single: Option<Engine>,
-    threads: usize,
-    pub(super) first: u64,
     pub(super) image: Option<ImagePoints>,
 }
 
@@ -85,31 +84,28 @@ impl JumpBatch {
         assert!(is_own, "the instance is one of the smooth program");
         JumpBatch {
             jumps: jumps.clone(),
-            instance: instance.clone(),
-            setup: BatchSetup::default(),
+            smooth: WholeBatch::new(instance),
             single: None,
-            threads: 1,
-            first: 0,
             image: None,
         }
     }
 
     /// The same on that many threads; 0 is as many as the system has processors for.
     pub fn threads(mut self, threads: usize) -> JumpBatch {
-        self.threads = threads;
+        self.smooth = self.smooth.threads(threads);
         self
     }
 
     /// The same by another setup.
     pub fn setup(mut self, setup: BatchSetup) -> JumpBatch {
-        self.setup = setup;
+        self.smooth = self.smooth.setup(setup);
         self
     }
 
     /// The same by an engine: one of single points evaluates samples one by one.
     pub fn engine(mut self, engine: Engine) -> JumpBatch {
         match engine.tier() {
-            Some(tier) => (self.setup.tier, self.single) = (tier, None),
+            Some(tier) => (self.smooth.setup.tier, self.single) = (tier, None),
             None => self.single = Some(engine),
         }
         self
@@ -117,7 +113,7 @@ impl JumpBatch {
 
     /// The same where the first words of the globals' planes are those of point number `first`.
     pub fn numbered_from(mut self, first: u64) -> JumpBatch {
-        self.first = first;
+        self.smooth = self.smooth.numbered_from(first);
         self
     }
 
@@ -146,11 +142,7 @@ impl JumpBatch {
         planes: &mut [OutputPlane<'_>],
         host: impl Fn() -> H + Sync,
     ) -> Result<(BufferGradients, BatchReport, JumpReport), BatchError> {
-        let smooth = WholeBatch::new(&self.instance)
-            .setup(self.setup.clone())
-            .threads(self.threads)
-            .numbered_from(self.first);
-        let (mut gradients, report) = smooth.planes(globals, points.clone(), planes, &host)?;
+        let (mut gradients, report) = self.smooth.planes(globals, points.clone(), planes, &host)?;
         let (more, jumps) = self.add(globals, points, planes, host)?;
         if let Some(more) = more {
             gradients.join(&more);
@@ -186,8 +178,8 @@ impl JumpBatch {
                 wanted.push(float.clone());
             }
         }
-        let (changes, report, gradients) = self.search(globals, &points, &wanted, &host)?;
-        for change in changes {
+        let found = self.search(globals, &points, &wanted, &host)?;
+        for change in found.changes {
             for (&plane, added) in own.iter().zip(&change.added) {
                 let share = change.smooth_share;
                 planes[plane].replace(change.point.point, |smooth| match share {
@@ -196,7 +188,7 @@ impl JumpBatch {
                 });
             }
         }
-        Ok((gradients, report))
+        Ok((found.gradients, found.report))
     }
 
     /// The points that see edges, in order.
@@ -212,55 +204,56 @@ impl JumpBatch {
         points: Range<usize>,
         host: impl Fn() -> H + Sync,
     ) -> Result<Vec<JumpPoint>, EngineError> {
-        let (changes, ..) = self.search(globals, &points, &[], &host)?;
-        let mut found: Vec<JumpPoint> = changes.iter().map(|change| change.point).collect();
+        let found = self.search(globals, &points, &[], &host)?;
+        let mut found: Vec<JumpPoint> = found.changes.iter().map(|change| change.point).collect();
         found.sort_unstable_by_key(|found| found.point);
         Ok(found)
     }
 
-    /// What changes, with the gradients of these floats.
-    #[allow(clippy::type_complexity)]
+    /// What is found, with the gradients of these floats.
     fn search<H: Host>(
         &self,
         globals: &BatchGlobals<'_>,
         points: &Range<usize>,
         wanted: &[Float],
         host: &(impl Fn() -> H + Sync),
-    ) -> Result<(Vec<PointChange>, JumpReport, Option<BufferGradients>), EngineError> {
+    ) -> Result<Found, EngineError> {
+        match &self.jumps.programs {
+            RulePrograms::Smooth => Ok(Found::default()),
+            RulePrograms::Pair(programs) => self.on_threads(points, host, || {
+                pair::Worker::new(self, programs, globals, wanted)
+            }),
+            RulePrograms::Edge(programs) => self.on_threads(points, host, || {
+                edge::Worker::new(self, programs, globals, wanted)
+            }),
+        }
+    }
+
+    /// What workers find in all blocks.
+    fn on_threads<W: BlockWorker, H: Host>(
+        &self,
+        points: &Range<usize>,
+        host: &(impl Fn() -> H + Sync),
+        worker: impl Fn() -> Result<W, EngineError> + Sync,
+    ) -> Result<Found, EngineError> {
         let block = match &self.image {
             None => BLOCK,
             Some(image) => BLOCK.max(image.lines(BLOCK_LINES)),
         };
-        let threads = self.threads;
-        let all = match &self.jumps.programs {
-            RulePrograms::Smooth => Vec::new(),
-            RulePrograms::Pair(programs) => on_threads(points, block, threads, host, || {
-                pair::Worker::new(self, programs, globals, wanted)
-            })?,
-            RulePrograms::Edge(programs) => on_threads(points, block, threads, host, || {
-                edge::Worker::new(self, programs, globals, wanted)
-            })?,
-        };
-        let mut changes = Vec::new();
-        let mut report = JumpReport::default();
-        let mut gradients: Option<BufferGradients> = None;
-        for found in all {
-            report.join(found.report);
-            changes.extend(found.changes);
-            match (&mut gradients, found.gradients) {
-                (Some(gradients), Some(more)) => gradients.join(&more),
-                (none, more) => *none = more,
+        let work = |numbers: &mut dyn Iterator<Item = usize>| {
+            let (mut worker, mut host) = (worker()?, host());
+            for number in numbers {
+                if host.is_cancelled() {
+                    break;
+                }
+                let first = points.start + number * block;
+                let block = first..points.end.min(first + block);
+                worker.block(block, points.start, &mut host);
             }
-        }
-        Ok((changes, report, gradients))
-    }
-
-    /// The points of a block, with those around them that are their neighbours in an image.
-    pub(super) fn around(&self, points: &Range<usize>) -> Range<usize> {
-        match &self.image {
-            None => points.clone(),
-            Some(image) => image.around(points),
-        }
+            Ok(worker.finish())
+        };
+        let all = on_threads(points.len().div_ceil(block), self.smooth.threads, work)?;
+        Ok(all.into_iter().fold(Found::default(), Found::joined))
     }
 
     /// A program that is evaluated at samples, of which these outputs are read.
@@ -270,7 +263,10 @@ impl JumpBatch {
         outputs: &[&str],
         seeds: &[&str],
     ) -> Result<SampleProgram, EngineError> {
-        let instance = self.instance.for_program(program);
-        SampleProgram::new(&instance, (&self.setup, self.single), outputs, seeds)
+        let WholeBatch {
+            instance, setup, ..
+        } = &self.smooth;
+        let instance = instance.for_program(program);
+        SampleProgram::new(&instance, (setup, self.single), outputs, seeds)
     }
 }

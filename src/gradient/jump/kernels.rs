@@ -1,9 +1,10 @@
 //! Points and their neighbours, and which of these decide otherwise.
 
 use super::axes::AxisMoves;
+use super::batch::JumpBatch;
 use super::points::{Here, Sample, SampleProgram};
+use crate::batch::BatchGlobals;
 use adumbra_ir::host::Host;
-use adumbra_ir::passes::decision_names;
 use std::ops::Range;
 
 /// Points that are pixels: the first two axes lead from one to the next, and from line to line.
@@ -25,7 +26,7 @@ impl ImagePoints {
     }
 
     /// The points of a block, with the lines before and after it, as far as there are.
-    pub(super) fn around(&self, points: &Range<usize>) -> Range<usize> {
+    fn around(&self, points: &Range<usize>) -> Range<usize> {
         let start = points.start.saturating_sub(self.width);
         let end = points.end.saturating_add(self.width);
         start.max(self.planes.start)..end.min(self.planes.end)
@@ -54,16 +55,42 @@ pub(super) struct Kernel {
     pub(super) side: f64,
 }
 
-/// The outputs by which points are compared.
-pub(super) const COMPARED: [&str; 3] = [
-    decision_names::COUNT,
-    decision_names::HASH[0],
-    decision_names::HASH[1],
-];
+/// A block of points, with those around them that are their neighbours in an image.
+pub(super) struct ComparedBlock {
+    pub(super) here: Here,
+    /// The point of the planes that is the first one here.
+    pub(super) first: usize,
+    /// The points and neighbours whose decisions differ.
+    pub(super) kernels: Vec<Kernel>,
+}
+
+impl ComparedBlock {
+    /// Compares points with their neighbours, by the first words of their globals, `stride` each.
+    pub(super) fn new<H: Host>(
+        batch: &JumpBatch,
+        compared: &mut SampleProgram,
+        globals: &BatchGlobals<'_>,
+        stride: usize,
+        points: &Range<usize>,
+        host: &mut H,
+    ) -> ComparedBlock {
+        let image = batch.image.as_ref();
+        let around = image.map_or(points.clone(), |image| image.around(points));
+        let first = around.start;
+        let here = Here::new(globals, stride, around, batch.smooth.first as usize);
+        let own = points.start - first..points.end - first;
+        let kernels = kernels(compared, &batch.jumps.moves, image, &here, own, host);
+        ComparedBlock {
+            here,
+            first,
+            kernels,
+        }
+    }
+}
 
 /// The points, of those that are here, and neighbours whose decisions differ by a program that
 /// compares them. A neighbour that is here itself is evaluated once for all whose neighbour it is.
-pub(super) fn kernels<H: Host>(
+fn kernels<H: Host>(
     compared: &mut SampleProgram,
     axes: &[AxisMoves],
     image: Option<&ImagePoints>,

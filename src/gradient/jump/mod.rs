@@ -6,8 +6,8 @@
 //! turns within a kernel, the outputs jump there, and the jump counts by how fast parameters move
 //! the place (`edge` and `pair` say how).
 //!
-//! `batch` evaluates the smooth gradient, and then has blocks of points searched, on threads
-//! (`blocks`), by a worker of the rules. `kernels` finds the neighbours that decide otherwise,
+//! `batch` evaluates the smooth gradient, and then has blocks of points searched, on threads, by a
+//! worker of the rules (`blocks`). `kernels` finds the neighbours that decide otherwise,
 //! `points` evaluates programs at samples, which `axes` moves.
 
 mod axes;
@@ -18,7 +18,6 @@ mod kernels;
 mod pair;
 mod places;
 mod points;
-mod sample_host;
 
 pub use axes::{Axis, MAX_AXES};
 pub use batch::{JumpBatch, JumpPoint, JumpReport};

@@ -1,5 +1,7 @@
 //! What a search reads of programs: the scalars of their outputs, and words of their globals.
 
+use super::JumpGradient;
+use super::axes::Slope;
 use crate::GlobalsLayout;
 use crate::gradient::parts::{DerivativePlace, ParameterKind};
 use crate::gradient::{DifferentiatedValue, Gradient};
@@ -12,12 +14,11 @@ pub(super) struct Places {
     pub(super) weights: Vec<usize>,
     /// Outputs that are differentiated.
     pub(super) outputs: Vec<String>,
-    /// Gradients of a margin by the parameters, and then by the globals.
-    pub(super) gradients: Vec<String>,
-    /// Per wanted float, its number among those.
+    /// Per wanted float, its number among those of a margin's gradients.
     pub(super) wanted: Vec<usize>,
-    /// Per word of a global, the number of its slope among those.
-    pub(super) slopes: Vec<(usize, usize)>,
+    /// By axis: the words that move along it and that the margin has a slope by, each by the number
+    /// of that, with how it moves.
+    pub(super) moves: Vec<Vec<(usize, Slope)>>,
     /// The global that weighs the margin.
     pub(super) seed: String,
 }
@@ -52,6 +53,13 @@ pub(super) fn gradient_floats(gradient: &Gradient) -> Vec<Float> {
     floats
 }
 
+/// The outputs that have floats, in order.
+pub(super) fn outputs_of(floats: &[Float]) -> Vec<&str> {
+    let mut outputs: Vec<&str> = floats.iter().map(|float| float.output.as_str()).collect();
+    outputs.dedup();
+    outputs
+}
+
 /// The words of the weights of an output's floats.
 fn seed_words(output: &DifferentiatedValue, layout: &GlobalsLayout) -> Vec<usize> {
     let DerivativePlace::Globals(seeds) = &output.place else {
@@ -74,19 +82,11 @@ pub(super) fn seed_of_margin(margins: &Gradient) -> String {
 }
 
 impl Places {
-    /// The places of what is wanted of a smooth gradient, of which these planes are, and of a
-    /// margin's.
-    pub(super) fn new(smooth: &Gradient, margins: &Gradient, wanted: &[Float]) -> Places {
+    /// The places of what is wanted, by the gradient of a margin.
+    pub(super) fn new(jumps: &JumpGradient, margins: &Gradient, wanted: &[Float]) -> Places {
+        let smooth = jumps.smooth();
         let layout = smooth.program().globals();
         let of_margins = gradient_floats(margins);
-        let mut gradients: Vec<String> = Vec::new();
-        let mut first = Vec::new();
-        for (number, float) in of_margins.iter().enumerate() {
-            if gradients.last() != Some(&float.output) {
-                gradients.push(float.output.clone());
-                first.push(number);
-            }
-        }
         let number = |kind: ParameterKind, name: &str, float: usize| {
             let mut floats = of_margins.iter();
             floats.position(|of| of.kind == kind && of.name == name && of.float == float)
@@ -95,25 +95,29 @@ impl Places {
             let number = number(of.kind, &of.name, of.float);
             number.expect("margins have the same parameters")
         });
-        let mut slopes = Vec::new();
+        // By word, the number of the margin's slope.
+        let mut slopes = vec![None; layout.size() / 4];
         for member in layout.members() {
             let first = member.part(Part::Value as usize).start;
             for (float, scalar) in member.ty().float_scalars().into_iter().enumerate() {
-                let number = number(ParameterKind::Global, member.name(), float);
-                slopes.extend(number.map(|number| (first + scalar, number)));
+                slopes[first + scalar] = number(ParameterKind::Global, member.name(), float);
             }
         }
-        let weights = smooth
-            .outputs()
-            .iter()
-            .flat_map(|output| seed_words(output, layout));
-        let outputs = smooth.outputs().iter().map(|output| output.name.clone());
+        let moves = jumps.moves.iter().map(|axis| {
+            let moves = axis.moves.iter();
+            moves
+                .filter_map(|&(word, slope)| Some((slopes[word]?, slope)))
+                .collect()
+        });
+        let outputs = smooth.outputs().iter();
         Places {
-            weights: weights.collect(),
-            outputs: outputs.collect(),
-            gradients,
+            weights: outputs
+                .clone()
+                .flat_map(|output| seed_words(output, layout))
+                .collect(),
+            outputs: outputs.map(|output| output.name.clone()).collect(),
             wanted: wanted.collect(),
-            slopes,
+            moves: moves.collect(),
             seed: seed_of_margin(margins),
         }
     }

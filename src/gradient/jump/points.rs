@@ -1,8 +1,8 @@
 //! Samples as points of a batch evaluator: their globals, moved along an axis, and what comes out.
 
 use super::axes::{AxisMoves, Slope};
-use super::sample_host::SampleHost;
 use crate::access::find;
+use crate::batch::numbered_host::NumberedHost;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};
 use crate::buffer::BufferGradients;
 use crate::evaluator::{Engine, EngineError, Evaluator};
@@ -174,6 +174,8 @@ struct NeighbourWords {
     /// Words of a point, and where they are those of the neighbour.
     there: Vec<(usize, usize)>,
     side: usize,
+    /// Memory for the words of a neighbour.
+    moved: Vec<u32>,
 }
 
 impl NeighbourWords {
@@ -190,7 +192,11 @@ impl NeighbourWords {
                 }
             }
         }
-        Some(NeighbourWords { there, side })
+        Some(NeighbourWords {
+            there,
+            side,
+            moved: Vec::new(),
+        })
     }
 }
 
@@ -254,13 +260,14 @@ impl SampleProgram {
         self.words.extend_from_slice(here.point(sample.point));
         self.words.resize(start + self.stride, 0);
         let words = &mut self.words[start..];
-        match &self.neighbour {
+        match &mut self.neighbour {
             None => here.move_words(words, axes, sample),
             Some(neighbour) => {
-                let mut moved = here.point(sample.point).to_vec();
-                here.move_words(&mut moved, axes, sample);
+                neighbour.moved.clear();
+                neighbour.moved.extend_from_slice(here.point(sample.point));
+                here.move_words(&mut neighbour.moved, axes, sample);
                 for &(own, there) in &neighbour.there {
-                    words[there] = moved[own];
+                    words[there] = neighbour.moved[own];
                 }
                 words[neighbour.side] = (sample.offset.signum() as f32).to_bits();
             }
@@ -281,7 +288,9 @@ impl SampleProgram {
             .iter_mut()
             .for_each(|plane| plane.resize(count, 0));
         self.has_ended.clear();
-        let mut host = SampleHost::new(host, &self.numbers);
+        // Hosts know the points that samples are near to, which have printed what they print.
+        let numbers = &self.numbers;
+        let mut host = NumberedHost::new(host, |sample| numbers[sample]).silent();
         match &mut self.evaluator {
             SampleEvaluator::Batch(evaluator) => {
                 let globals = BatchGlobals::interleaved(&self.layout, &self.words);

@@ -129,7 +129,6 @@ pub(super) fn locate(
     kernels: &[SearchedKernel],
     sampler: &mut impl Sampler,
 ) {
-    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
     for step in 0..MAX_STEPS {
         let mut open = Vec::new();
         let mut samples = Vec::new();
@@ -149,16 +148,9 @@ pub(super) fn locate(
         if open.is_empty() {
             break;
         }
-        traced.clear();
-        outputs.clear();
-        sampler.trace(&samples, &mut traced, &mut outputs);
+        let traced = sampler.trace(&samples).traced;
         for (&(at, place), traced) in open.iter().zip(&traced) {
             brackets[at].narrow(place, traced);
-        }
-    }
-    for bracket in brackets {
-        if bracket.state == BracketState::Open {
-            bracket.state = BracketState::Located;
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Traces samples of a block by a program that watches decisions.
 
-use super::search::{Sampler, Traced};
+use super::search::{Sampler, Traced, Traces};
 use crate::gradient::jump::axes::AxisMoves;
 use crate::gradient::jump::points::{Here, Sample, SampleProgram};
 use adumbra_ir::host::Host;
 use adumbra_ir::passes::decision_names;
 
 /// Traces samples of a block by a program that is watched: the outputs that are differentiated,
-/// then what [`names_of_trace`] lists.
+/// then what it is compared by, and what is seen.
 pub(super) struct BlockSampler<'b, H> {
     pub(super) here: &'b Here,
     pub(super) axes: &'b [AxisMoves],
@@ -15,30 +15,21 @@ pub(super) struct BlockSampler<'b, H> {
     pub(super) host: &'b mut H,
 }
 
-/// The outputs of a trace.
-pub(super) fn names_of_trace() -> [&'static str; 6] {
-    [
-        decision_names::COUNT,
-        decision_names::HASH[0],
-        decision_names::HASH[1],
-        decision_names::MARGIN,
-        decision_names::VALUE,
-        decision_names::SITE,
-    ]
-}
-
 impl<H: Host> Sampler for BlockSampler<'_, H> {
-    fn trace(&mut self, samples: &[Sample], traced: &mut Vec<Traced>, outputs: &mut Vec<f64>) {
+    fn trace(&mut self, samples: &[Sample]) -> Traces {
         self.program.clear();
         for sample in samples {
             self.program.add(self.here, self.axes, sample, 0.0);
         }
         self.program.run(self.host);
         let program = &*self.program;
-        let floats = program.scalars() - names_of_trace().len();
+        let names = decision_names::COMPARED.len() + decision_names::SEEN.len();
+        let floats = program.scalars() - names;
+        let mut found = Traces::default();
         for sample in 0..samples.len() {
+            let outputs = &mut found.outputs;
             outputs.extend((0..floats).map(|float| program.float(sample, float)));
-            traced.push(Traced {
+            found.traced.push(Traced {
                 has_ended: program.has_ended(sample),
                 count: program.word(sample, floats) as i32,
                 hash: [1, 2].map(|at| program.word(sample, floats + at)),
@@ -47,5 +38,6 @@ impl<H: Host> Sampler for BlockSampler<'_, H> {
                 site: program.word(sample, floats + 5) as i32,
             });
         }
+        found
     }
 }

@@ -37,9 +37,16 @@ pub(super) struct Traced {
 
 /// Evaluates samples.
 pub(super) trait Sampler {
-    /// The decisions of each sample, and the floats of the outputs that are differentiated, sample
-    /// by sample.
-    fn trace(&mut self, samples: &[Sample], traced: &mut Vec<Traced>, outputs: &mut Vec<f64>);
+    fn trace(&mut self, samples: &[Sample]) -> Traces;
+}
+
+/// What samples came to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Traces {
+    /// The decisions of each.
+    pub(super) traced: Vec<Traced>,
+    /// The floats of the outputs that are differentiated, sample by sample.
+    pub(super) outputs: Vec<f64>,
 }
 
 /// A kernel that is searched.
@@ -142,8 +149,7 @@ fn differing(
                 .map(|end| sample(segment, kernels, end, i32::MAX)),
         );
     }
-    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
-    sampler.trace(&samples, &mut traced, &mut outputs);
+    let traced = sampler.trace(&samples).traced;
     let mut found = Vec::new();
     for (segment, traced) in open.iter().zip(traced.chunks_exact(2)) {
         let [a, b] = [traced[0], traced[1]];
@@ -166,21 +172,15 @@ fn first_differences(
 ) -> Vec<Bracket> {
     // Per segment: that many decisions are the same, and no more than that many.
     let mut ranges: Vec<[i32; 2]> = different.iter().map(|(_, least)| [0, *least]).collect();
-    let (mut samples, mut traced, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[SearchedKernel], sampler: &mut _| {
-        samples.clear();
-        for &(at, number) in numbers {
+    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[SearchedKernel]| {
+        let samples = numbers.iter().flat_map(|&(at, number)| {
             let segment = &different[at].0;
-            samples.extend(
-                segment
-                    .ends
-                    .map(|end| sample(segment, kernels, end, number)),
-            );
-        }
-        traced.clear();
-        outputs.clear();
-        Sampler::trace(sampler, &samples, &mut traced, &mut outputs);
-        traced.clone()
+            segment
+                .ends
+                .map(|end| sample(segment, kernels, end, number))
+        });
+        let samples: Vec<Sample> = samples.collect();
+        sampler.trace(&samples).traced
     };
     loop {
         let open = ranges
@@ -193,7 +193,7 @@ fn first_differences(
         if open.is_empty() {
             break;
         }
-        let traced = trace_at(&open, kernels, sampler);
+        let traced = trace_at(&open, kernels);
         for ((at, number), traced) in open.iter().zip(traced.chunks_exact(2)) {
             match traced[0].hash == traced[1].hash {
                 true => ranges[*at][0] = *number,
@@ -206,7 +206,7 @@ fn first_differences(
         .enumerate()
         .map(|(at, [number, _])| (at, *number))
         .collect();
-    let traced = trace_at(&numbers, kernels, sampler);
+    let traced = trace_at(&numbers, kernels);
     let mut brackets = Vec::with_capacity(different.len());
     for (((segment, _), (_, number)), traced) in
         different.iter().zip(&numbers).zip(traced.chunks_exact(2))
@@ -241,14 +241,15 @@ fn split(
     for bracket in brackets {
         let (segment, kernel) = (bracket.segment, &mut kernels[bracket.segment.kernel]);
         match bracket.state {
-            BracketState::Open | BracketState::Lost => kernel.is_unresolved = true,
+            BracketState::Lost => kernel.is_unresolved = true,
             BracketState::Cut(at) => {
                 kernel.cuts += 1;
                 kernel.is_unresolved |= kernel.cuts > MAX_CUTS;
                 let [a, b] = segment.ends;
                 parts.extend([[a, at], [at, b]].map(|ends| Segment { ends, ..segment }));
             }
-            BracketState::Located => {
+            // As well as steps can locate it.
+            BracketState::Located | BracketState::Open => {
                 kernel.roots += 1;
                 let kind = sites[bracket.site as usize].kind;
                 let [from, to] = bracket.values;
@@ -292,8 +293,7 @@ fn split(
     for Located { at, sides, .. } in &located {
         samples.extend(sides.map(|side| sample(&side, kernels, *at, i32::MAX)));
     }
-    let (mut traced, mut outputs) = (Vec::new(), Vec::new());
-    sampler.trace(&samples, &mut traced, &mut outputs);
+    let Traces { traced, outputs } = sampler.trace(&samples);
     let floats = outputs.len() / samples.len().max(1);
     for (number, located) in located.into_iter().enumerate() {
         let Located {

@@ -1,17 +1,17 @@
 //! A thread's search for edges, block by block.
 
 use super::EdgePrograms;
-use super::sampler::{BlockSampler, names_of_trace};
+use super::sampler::BlockSampler;
 use super::search::{Root, SearchedKernel, search};
 use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
-use crate::gradient::jump::axes::AxisMoves;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint, JumpReport};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
-use crate::gradient::jump::kernels::{COMPARED, kernels};
-use crate::gradient::jump::places::{Float, Places, seed_of_margin};
+use crate::gradient::jump::kernels::ComparedBlock;
+use crate::gradient::jump::places::{Float, Places, gradient_floats, outputs_of, seed_of_margin};
 use crate::gradient::jump::points::{Here, Sample, SampleProgram};
 use adumbra_ir::host::Host;
+use adumbra_ir::passes::decision_names;
 use std::ops::Range;
 
 /// Slopes of a margin along an axis, over the distance of two samples, at which its root has no
@@ -39,10 +39,14 @@ impl<'b> Worker<'b> {
         globals: &'b BatchGlobals<'b>,
         wanted: &[Float],
     ) -> Result<Worker<'b>, EngineError> {
-        let places = Places::new(batch.jumps.smooth(), &programs.margins, wanted);
+        let places = Places::new(&batch.jumps, &programs.margins, wanted);
         let outputs = places.outputs.iter().map(String::as_str);
-        let traced: Vec<&str> = outputs.chain(names_of_trace()).collect();
-        let gradients: Vec<&str> = places.gradients.iter().map(String::as_str).collect();
+        let traced = outputs
+            .chain(decision_names::COMPARED)
+            .chain(decision_names::SEEN);
+        let traced: Vec<&str> = traced.collect();
+        let of_margins = gradient_floats(&programs.margins);
+        let gradients = outputs_of(&of_margins);
         let by_memory = programs.by_memory.as_ref().map(|by_memory| {
             let seed = seed_of_margin(by_memory);
             batch.sample_program(by_memory.program(), &[], &[&seed])
@@ -51,7 +55,7 @@ impl<'b> Worker<'b> {
         Ok(Worker {
             batch,
             globals,
-            compared: batch.sample_program(&programs.compared, &COMPARED, &[])?,
+            compared: batch.sample_program(&programs.compared, &decision_names::COMPARED, &[])?,
             watched: batch.sample_program(&programs.watched, &traced, &[])?,
             margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
             by_memory: by_memory.transpose()?,
@@ -77,12 +81,11 @@ impl<'b> Worker<'b> {
         first: usize,
         origin: usize,
     ) -> Vec<(Sample, f64)> {
-        let axes = &self.batch.jumps.moves;
         let mut weighed: Vec<(Sample, f64)> = Vec::new();
         for (number, root) in roots.iter().enumerate() {
             let point = root.sample.point;
             let jump = weigh(&root.jump, self.weights(first + point));
-            let weight = self.weight(here, axes, number, root) * jump;
+            let weight = self.weight(here, number, root) * jump;
             let place = first + point - origin;
             let changes = &mut self.found.changes;
             if changes.last().is_none_or(|last| last.point.point != place) {
@@ -114,27 +117,24 @@ impl<'b> Worker<'b> {
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
     /// the axis along which it moves fastest.
-    fn weight(&self, here: &Here, axes: &[AxisMoves], number: usize, root: &Root) -> f64 {
+    fn weight(&self, here: &Here, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
         }
-        let point = root.sample.point;
-        let along = |axis: &AxisMoves| {
-            let moves = axis.moves.iter().map(|&(word, slope)| {
-                let by_word = self.places.slopes.iter().find(|(of, _)| *of == word);
-                let by_word = by_word.map_or(0.0, |&(_, float)| self.margins.float(number, float));
-                match by_word {
+        let (point, axes) = (root.sample.point, &self.batch.jumps.moves);
+        let along = |axis: usize| {
+            let moves = self.places.moves[axis].iter().map(|&(float, slope)| {
+                match self.margins.float(number, float) {
                     0.0 => 0.0,
                     by_word => by_word * here.slope(point, slope),
                 }
             });
-            moves.sum::<f64>().abs() * axis.spacing
+            moves.sum::<f64>().abs() * axes[axis].spacing
         };
-        let own = along(&axes[root.sample.axis]);
-        let mut others = axes.iter().enumerate();
-        let is_fastest = others.all(|(at, axis)| {
+        let own = along(root.sample.axis);
+        let is_fastest = (0..axes.len()).all(|axis| {
             let other = along(axis);
-            match at > root.sample.axis {
+            match axis > root.sample.axis {
                 true => own > other,
                 false => own >= other,
             }
@@ -149,15 +149,16 @@ impl<'b> Worker<'b> {
 impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
-        let around = batch.around(&points);
-        let first = around.start;
-        let here = Here::new(self.globals, self.stride, around, batch.first as usize);
+        let (compared, stride) = (&mut self.compared, self.stride);
+        let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
+        let ComparedBlock {
+            here,
+            first,
+            kernels,
+        } = block;
         let axes = &batch.jumps.moves;
-        let own = points.start - first..points.end - first;
-        let image = batch.image.as_ref();
-        let found = kernels(&mut self.compared, axes, image, &here, own, host);
         let mut searched: Vec<SearchedKernel> =
-            found.into_iter().map(SearchedKernel::new).collect();
+            kernels.into_iter().map(SearchedKernel::new).collect();
         let mut sampler = BlockSampler {
             here: &here,
             axes,

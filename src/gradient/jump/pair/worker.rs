@@ -5,11 +5,11 @@ use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint, JumpReport};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
-use crate::gradient::jump::kernels::{COMPARED, kernels};
-use crate::gradient::jump::places::{Float, gradient_floats};
-use crate::gradient::jump::points::{Here, Sample, SampleProgram};
+use crate::gradient::jump::kernels::ComparedBlock;
+use crate::gradient::jump::places::{Float, gradient_floats, outputs_of};
+use crate::gradient::jump::points::{Sample, SampleProgram};
 use adumbra_ir::host::Host;
-use adumbra_ir::passes::pair_names;
+use adumbra_ir::passes::{decision_names, pair_names};
 use std::ops::Range;
 
 /// A kernel that has a visible root.
@@ -87,13 +87,9 @@ impl<'b> Worker<'b> {
         wanted: &[Float],
     ) -> Result<Worker<'b>, EngineError> {
         let all = gradient_floats(batch.jumps.smooth());
-        let mut outputs = vec![pair_names::ROOTS, pair_names::APART];
-        let first = outputs.len();
-        for float in &all {
-            if outputs.last() != Some(&float.output.as_str()) {
-                outputs.push(&float.output);
-            }
-        }
+        let of_roots = [pair_names::ROOTS, pair_names::APART];
+        let first = of_roots.len();
+        let outputs = [&of_roots[..], &outputs_of(&all)].concat();
         let number = |wanted: &Float| {
             let mut all = all.iter();
             let at = all.position(|of| of.output == wanted.output && of.scalar == wanted.scalar);
@@ -103,7 +99,7 @@ impl<'b> Worker<'b> {
             batch,
             globals,
             stride: batch.jumps.smooth().program().globals().size() / 4,
-            compared: batch.sample_program(&programs.compared, &COMPARED, &[])?,
+            compared: batch.sample_program(&programs.compared, &decision_names::COMPARED, &[])?,
             pair: batch.sample_program(&programs.pair, &outputs, &[])?,
             wanted: wanted.iter().map(number).collect(),
             found: Found::default(),
@@ -127,19 +123,14 @@ impl<'b> Worker<'b> {
 impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
-        let around = batch.around(&points);
-        let first = around.start;
-        let here = Here::new(self.globals, self.stride, around, batch.first as usize);
+        let (compared, stride) = (&mut self.compared, self.stride);
+        let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
+        let ComparedBlock {
+            here,
+            first,
+            kernels,
+        } = block;
         let axes = &batch.jumps.moves;
-        let own = points.start - first..points.end - first;
-        let kernels = kernels(
-            &mut self.compared,
-            axes,
-            batch.image.as_ref(),
-            &here,
-            own,
-            host,
-        );
         self.pair.clear();
         for kernel in &kernels {
             let neighbour = Sample::beside(kernel.point, kernel.axis, kernel.side);
@@ -168,13 +159,13 @@ impl BlockWorker for Worker<'_> {
                 _ => {
                     let kernels = vec![rooted];
                     if let Some(done) = open.replace(FoundPoint { point, kernels }) {
-                        self.add(&done, batch.first as usize + origin + done.point);
+                        self.add(&done, batch.smooth.first as usize + origin + done.point);
                     }
                 }
             }
         }
         if let Some(done) = open {
-            self.add(&done, batch.first as usize + origin + done.point);
+            self.add(&done, batch.smooth.first as usize + origin + done.point);
         }
     }
 

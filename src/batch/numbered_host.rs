@@ -1,40 +1,44 @@
-//! The host of a whole batch, by the numbers that its points have.
+//! A host by other numbers of points than an evaluator counts.
 
 use adumbra_ir::host::{Host, SampleRequest, Sampled, Texel};
 use adumbra_ir::module::MessageId;
 
-/// Passes all that a host is asked on to it, with the numbers of points counted from another first
-/// one.
-pub(super) struct NumberedHost<H> {
-    host: H,
-    /// The number of the point that an evaluator calls 0.
-    first: usize,
+/// Passes all that a host is asked on to it, with the number that a point of an evaluator has
+/// there.
+pub(crate) struct NumberedHost<'h, H, N> {
+    host: &'h mut H,
+    number_of: N,
+    /// Whether messages are passed on.
+    prints: bool,
     /// Memory for the numbers of a sample's points.
     points: Vec<usize>,
 }
 
-impl<H> NumberedHost<H> {
-    /// A host for points from that number on. All numbers of points were checked to be less than
-    /// `usize` can have.
-    pub(super) fn new(host: H, first: u64) -> NumberedHost<H> {
+impl<'h, H, N: Fn(usize) -> usize> NumberedHost<'h, H, N> {
+    pub(crate) fn new(host: &'h mut H, number_of: N) -> NumberedHost<'h, H, N> {
         NumberedHost {
             host,
-            first: first as usize,
+            number_of,
+            prints: true,
             points: Vec::new(),
         }
     }
-}
 
-impl<H> NumberedHost<H> {
+    /// The same without messages.
+    pub(crate) fn silent(mut self) -> NumberedHost<'h, H, N> {
+        self.prints = false;
+        self
+    }
+
     /// Notes the numbers that an evaluator's points have.
     fn number(&mut self, points: &[usize]) {
         self.points.clear();
-        let numbers = points.iter().map(|point| self.first + point);
+        let numbers = points.iter().map(|&point| (self.number_of)(point));
         self.points.extend(numbers);
     }
 }
 
-impl<H: Host> Host for NumberedHost<H> {
+impl<H: Host, N: Fn(usize) -> usize> Host for NumberedHost<'_, H, N> {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.host.sample(request)
     }
@@ -50,7 +54,7 @@ impl<H: Host> Host for NumberedHost<H> {
     }
 
     fn at_point(&mut self, point: usize) {
-        self.host.at_point(self.first + point);
+        self.host.at_point((self.number_of)(point));
     }
 
     fn texture_adjoint(&mut self, request: &SampleRequest, adjoint: &Texel) {
@@ -64,7 +68,7 @@ impl<H: Host> Host for NumberedHost<H> {
         adjoints: &[Texel],
     ) {
         self.number(points);
-        let host = &mut self.host;
+        let host = &mut *self.host;
         host.texture_adjoint_batch(&self.points, requests, adjoints);
     }
 
@@ -73,7 +77,9 @@ impl<H: Host> Host for NumberedHost<H> {
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
-        self.host.message(message, args);
+        if self.prints {
+            self.host.message(message, args);
+        }
     }
 
     fn is_cancelled(&mut self) -> bool {
