@@ -14,9 +14,11 @@ mod transformation;
 pub use crate::buffer::BufferGradients;
 pub use adumbra_ir::exact_sum::ExactSum;
 #[cfg(feature = "batch")]
+pub use adumbra_ir::passes::{DecisionKind, DecisionSite};
+#[cfg(feature = "batch")]
 pub use jump::{
-    Axis, JumpBatch, JumpGradient, JumpPoint, JumpReport, JumpRules, MAX_AXES, MAX_DECISIONS,
-    MAX_ROOTS,
+    Axis, JumpBatch, JumpDecision, JumpDecisions, JumpGradient, JumpPoint, JumpReport, JumpRules,
+    MAX_AXES, MAX_DECISIONS, MAX_LISTED_DECISIONS, MAX_ROOTS, QuietRules,
 };
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;

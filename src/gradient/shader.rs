@@ -11,8 +11,8 @@ use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{
-    EntryDerivative, decision_names, differentiate_entry, entry_losses, pair_gradient,
-    tangent_globals, tangent_name, tangent_type,
+    EntryDerivative, decision_names, differentiate_entry, entry_losses, pair_decisions,
+    pair_gradient, tangent_globals, tangent_name, tangent_type,
 };
 use adumbra_ir::{Code, Span, Type};
 use std::collections::HashSet;
@@ -56,6 +56,24 @@ pub(super) fn derive_pair(
     module: &mut Module,
     request: &GradientRequest,
 ) -> Result<(), Box<Diagnostic>> {
+    let derivative = resolve_pair(module, request)?;
+    pair_gradient(module, &derivative)
+}
+
+/// Makes a module's shader say what becomes of its decisions between a pair of samples.
+pub(super) fn look_at_pair(
+    module: &mut Module,
+    request: &GradientRequest,
+) -> Result<(), Box<Diagnostic>> {
+    let derivative = resolve_pair(module, request)?;
+    pair_decisions(module, &derivative.outputs)
+}
+
+/// The derivative that a pair of samples is asked for, if pairs can have it.
+fn resolve_pair(
+    module: &Module,
+    request: &GradientRequest,
+) -> Result<EntryDerivative, Box<Diagnostic>> {
     let derivative = resolve(module, request, 0)?;
     let shader = module.entry().span;
     let by_edges = "take the gradient by edges: it has no such limit";
@@ -75,7 +93,7 @@ pub(super) fn derive_pair(
         let message = format!("two samples have {count} globals, which is too many");
         return Err(Box::new(refused(shader, message).help(by_edges)));
     }
-    pair_gradient(module, &derivative)
+    Ok(derivative)
 }
 
 /// Whether the host gets adjoints of a derivative.

@@ -23,14 +23,16 @@ pub(crate) enum Transformation {
     Straighten,
     /// It computes a gradient from a pair of samples.
     Pair(GradientRequest),
+    /// It says what becomes of its decisions between a pair of samples.
+    PairDecisions(GradientRequest),
 }
 
 impl HeapSize for Transformation {
     fn heap_bytes(&self) -> usize {
         match self {
-            Transformation::Gradient(request) | Transformation::Pair(request) => {
-                request.heap_bytes()
-            }
+            Transformation::Gradient(request)
+            | Transformation::Pair(request)
+            | Transformation::PairDecisions(request) => request.heap_bytes(),
             Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
@@ -72,6 +74,10 @@ pub(crate) fn transform(
             Transformation::Pair(request) => {
                 check_derivatives(module, derivatives)?;
                 shader::derive_pair(module, request)?;
+            }
+            Transformation::PairDecisions(request) => {
+                check_derivatives(module, derivatives)?;
+                shader::look_at_pair(module, request)?;
             }
         }
     }

@@ -63,6 +63,10 @@ pub struct GradArgs {
     #[arg(long, value_name = "NAME[:SPACING],…", value_delimiter = ',')]
     pub axes: Vec<Axis>,
 
+    /// What `pair` takes between a point and a neighbour without an edge between the two
+    #[arg(long, value_enum)]
+    pub quiet: Option<QuietName>,
+
     /// Set central differences of the reference evaluator in double precision beside
     #[arg(long)]
     pub check: bool,
@@ -130,6 +134,24 @@ pub enum GradView {
     /// The gradient at each pixel: grey is 0, white and black the scale that is printed, above and
     /// below it
     Gradient,
+    /// The axis that supplies it by `--rules pair`: red is the first, green the second, then blue
+    /// and white; black sees no edge
+    Axis,
+    /// How many neighbours decide otherwise
+    Flips,
+    /// How many edges the pixel sees
+    Roots,
+    /// How many neighbours there are to which edges do not count
+    Nullified,
+}
+
+/// The gradient by `pair` between a point and a neighbour without an edge between the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QuietName {
+    /// The chain rule at the point
+    Ad,
+    /// Secants between the two, where an op depends on a decision
+    Static,
 }
 
 /// A parameter of `--wrt`.

@@ -1,7 +1,9 @@
 //! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
 
+use super::files::OutputFiles;
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
+use crate::args::grad::QuietName;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::image::Textures;
@@ -9,7 +11,9 @@ use crate::report;
 use adumbra::batch::{
     BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
 };
-use adumbra::gradient::{BufferGradients, JumpBatch, JumpReport, Parameter};
+use adumbra::gradient::{
+    BufferGradients, JumpBatch, JumpGradient, JumpPoint, JumpReport, Parameter, QuietRules,
+};
 use adumbra::host::MessageId;
 use adumbra::{Host, SampleRequest, Sampled};
 use std::ops::Range;
@@ -37,6 +41,8 @@ pub struct Evaluated {
     /// What jumps did, if they count.
     pub jumps: Option<JumpReport>,
     pub points: usize,
+    /// The points that have neighbours which decide otherwise, if they are wanted, in order.
+    pub jump_points: Vec<JumpPoint>,
     /// By plane, its number at each point, if these are wanted and it is one of a gradient.
     planes: Vec<Vec<f32>>,
 }
@@ -91,8 +97,17 @@ impl Evaluated {
     }
 }
 
+/// What jumps did to a band of points.
+struct FoundJumps {
+    /// What they add to gradients by buffers.
+    gradients: Option<BufferGradients>,
+    report: JumpReport,
+    /// The points that have neighbours which decide otherwise, if they are wanted.
+    points: Vec<JumpPoint>,
+}
+
 /// The host of a gradient's points.
-struct GradHost<'a> {
+pub struct GradHost<'a> {
     textures: &'a Textures,
     interrupt: &'a Interrupt,
 }
@@ -129,7 +144,7 @@ fn output_planes<'p>(
 }
 
 impl GradJob<'_> {
-    fn host(&self) -> GradHost<'_> {
+    pub fn host(&self) -> GradHost<'_> {
         GradHost {
             textures: self.textures,
             interrupt: self.interrupt,
@@ -166,17 +181,19 @@ impl GradJob<'_> {
         let mut sums = PlaneSums::new(scalars.len());
         let mut whole = BatchReport::default();
         let mut jumps: Option<JumpReport> = None;
+        let mut jump_points = Vec::new();
         let mut buffers: Option<BufferGradients> = None;
         let most = (BAND_WORDS / scalars.len().max(1)).clamp(1, MAX_BAND);
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
             let (mut gradients, report) = self.fill(&band, &scalars, &mut planes)?;
-            if let Some((more, found)) = self.add_jumps(&band, &scalars, &mut planes)? {
-                if let Some(more) = more {
+            if let Some(found) = self.add_jumps(&band, &scalars, &mut planes)? {
+                if let Some(more) = found.gradients {
                     gradients.join(&more);
                 }
-                jumps.get_or_insert_default().join(found);
+                jumps.get_or_insert_default().join(found.report);
+                jump_points.extend(found.points);
             }
             if self.interrupt.is_pressed() {
                 report::message("interrupted");
@@ -214,6 +231,7 @@ impl GradJob<'_> {
             report: whole,
             jumps,
             points: numbers.len(),
+            jump_points,
             planes: kept,
         })
     }
@@ -265,19 +283,32 @@ impl GradJob<'_> {
         done.map_err(CliError::usage)
     }
 
+    /// What finds jumps beside points that are numbered from the first one of the planes.
+    pub fn jump_batch(&self, jumps: &JumpGradient, first: usize) -> JumpBatch {
+        let setup = BatchSetup {
+            limits: self.setup.limits(self.instance.program()),
+            ..BatchSetup::default()
+        };
+        JumpBatch::new(jumps, self.instance)
+            .setup(setup)
+            .engine(self.setup.engine)
+            .threads(self.args.threads.map_or(0, usize::from))
+            .numbered_from(first as u64)
+            .quiet(match self.args.quiet {
+                Some(QuietName::Static) => QuietRules::Secants,
+                None | Some(QuietName::Ad) => QuietRules::Smooth,
+            })
+    }
+
     /// Adds what jumps do to a band of points, if they count.
     fn add_jumps(
         &self,
         band: &Range<usize>,
         scalars: &[OutputScalar<'_>],
         planes: &mut [Vec<f32>],
-    ) -> CliResult<Option<(Option<BufferGradients>, JumpReport)>> {
+    ) -> CliResult<Option<FoundJumps>> {
         let Some(jumps) = self.jumps else {
             return Ok(None);
-        };
-        let setup = BatchSetup {
-            limits: self.setup.limits(self.instance.program()),
-            ..BatchSetup::default()
         };
         // The pixels a line away are neighbours, too.
         let width = self.points.points().width();
@@ -291,21 +322,32 @@ impl GradJob<'_> {
         };
         let varying = self.points.planes(&around);
         let mut outputs = output_planes(scalars, planes);
-        let mut batch = JumpBatch::new(jumps, self.instance)
-            .setup(setup)
-            .engine(self.setup.engine)
-            .threads(self.args.threads.map_or(0, usize::from))
-            .numbered_from(around.start as u64);
+        let mut batch = self.jump_batch(jumps, around.start);
         if let Some(width) = width.filter(|_| self.args.axes.is_empty()) {
             batch = batch.image(width, 0..around.len());
         }
+        let own = band.start - around.start..band.end - around.start;
         let done = batch.add(
             &self.points.batch_globals(&varying),
-            band.start - around.start..band.end - around.start,
+            own.clone(),
             &mut outputs,
             || self.host(),
         );
-        done.map(Some).map_err(CliError::usage)
+        let (gradients, report) = done.map_err(CliError::usage)?;
+        let mut points = Vec::new();
+        if matches!(self.files, OutputFiles::Edges(..)) {
+            let globals = self.points.batch_globals(&varying);
+            let found = batch.points(&globals, own, || self.host());
+            points = found.map_err(CliError::usage)?;
+            for point in &mut points {
+                point.point += band.start;
+            }
+        }
+        Ok(Some(FoundJumps {
+            gradients,
+            report,
+            points,
+        }))
     }
 
     /// The same by an engine of single points.

@@ -3,17 +3,26 @@
 use super::evaluate::Evaluated;
 use super::points::GradPoints;
 use super::{GradJob, label};
-use crate::args::grad::GradArgs;
+use crate::args::grad::{GradArgs, GradRules, GradView};
+use crate::args::image::ViewName;
 use crate::error::{CliError, CliResult};
-use crate::image::{image_format, save_atomically, save_signed};
+use crate::image::{image_format, save_atomically, save_numbers};
 use crate::numpy::{ArrayNumbers, NamedArray, write_npz};
 use adumbra::Type;
-use adumbra::gradient::{Gradient, Parameter, ParameterKind};
+use adumbra::gradient::{Gradient, JumpPoint, MAX_AXES, Parameter, ParameterKind};
 use adumbra_image::ImageFormat;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of the gradients of all points that files are made of.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// The colours of axes.
+const AXIS_COLOURS: [[f32; 4]; MAX_AXES] = [
+    [1.0, 0.0, 0.0, 0.0],
+    [0.0, 1.0, 0.0, 0.0],
+    [0.0, 0.0, 1.0, 0.0],
+    [1.0, 1.0, 1.0, 0.0],
+];
 
 /// The files that are written.
 pub enum OutputFiles {
@@ -22,6 +31,8 @@ pub enum OutputFiles {
     Images(Vec<(PathBuf, usize)>),
     /// All in one file of arrays.
     Arrays(PathBuf),
+    /// An image of what the edges beside each pixel come to.
+    Edges(PathBuf, GradView),
 }
 
 impl OutputFiles {
@@ -57,7 +68,17 @@ impl OutputFiles {
                 "-o is an image of the gradient at all pixels: give `--size WxH`, without `--at`",
             ));
         }
-        Ok(OutputFiles::Images(images(out, gradient)?))
+        match args.view {
+            None | Some(GradView::Gradient) => Ok(OutputFiles::Images(images(out, gradient)?)),
+            Some(view) => {
+                if !matches!(args.rules, GradRules::Pair | GradRules::Edge) {
+                    return Err(CliError::usage(
+                        "the view is one of edges: give `--rules edge` or `--rules pair`",
+                    ));
+                }
+                Ok(OutputFiles::Edges(out.clone(), view))
+            }
+        }
     }
 
     /// Their paths.
@@ -65,7 +86,9 @@ impl OutputFiles {
         let (images, arrays) = match self {
             OutputFiles::None => (&[][..], None),
             OutputFiles::Images(images) => (&images[..], None),
-            OutputFiles::Arrays(path) => (&[][..], Some(path.as_path())),
+            OutputFiles::Arrays(path) | OutputFiles::Edges(path, _) => {
+                (&[][..], Some(path.as_path()))
+            }
         };
         let images = images.iter().map(|(path, _)| path.as_path());
         images.chain(arrays)
@@ -74,7 +97,7 @@ impl OutputFiles {
     /// Whether the gradient of each point is written.
     pub fn has_points(&self, gradient: &Gradient) -> bool {
         match self {
-            OutputFiles::None => false,
+            OutputFiles::None | OutputFiles::Edges(..) => false,
             OutputFiles::Images(_) => true,
             OutputFiles::Arrays(_) => (gradient.parameters().iter())
                 .any(|parameter| parameter.kind != ParameterKind::Buffer),
@@ -157,10 +180,19 @@ impl GradJob<'_> {
                         }
                     }
                     let channels = planes.len();
-                    let scale = save_signed(path, grid.size(), channels, pixels, self.args.scale)?;
+                    let (size, view) = (grid.size(), ViewName::Ddx);
+                    let scale = save_numbers(path, size, channels, pixels, view, self.args.scale)?;
                     scales.extend(scale.map(|scale| (label(self.gradient, parameter), scale)));
                 }
                 Ok(scales)
+            }
+            (OutputFiles::Edges(path, view), GradPoints::Image(grid, _)) => {
+                let (numbers, scale) = edge_view(*view, &done.jump_points, done.points);
+                let channels = if *view == GradView::Axis { 3 } else { 1 };
+                let (size, tone) = (grid.size(), ViewName::Width);
+                let scale = Some(self.args.scale.unwrap_or(scale));
+                save_numbers(path, size, channels, numbers, tone, scale)?;
+                Ok(Vec::new())
             }
             (OutputFiles::Arrays(path), _) => {
                 let arrays = parameters
@@ -200,6 +232,29 @@ impl GradJob<'_> {
             numbers: ArrayNumbers::Floats(numbers.collect()),
         }
     }
+}
+
+/// The pixels of a view of edges, and the number that is white.
+fn edge_view(view: GradView, seen: &[JumpPoint], points: usize) -> (Vec<[f32; 4]>, f32) {
+    let mut pixels = vec![[0.0; 4]; points];
+    let mut greatest = 1;
+    for point in seen {
+        let count = match view {
+            GradView::Axis => {
+                if let Some(axis) = point.axis.filter(|_| point.roots > 0) {
+                    pixels[point.point] = AXIS_COLOURS[axis];
+                }
+                continue;
+            }
+            GradView::Flips => point.flips,
+            GradView::Roots => point.roots,
+            GradView::Nullified => point.nullified,
+            GradView::Gradient => unreachable!("it is none of edges"),
+        };
+        greatest = greatest.max(count);
+        pixels[point.point][0] = count as f32;
+    }
+    (pixels, greatest as f32)
 }
 
 /// The shape of a value of a type, of whose scalars all are floats; one with members has them side

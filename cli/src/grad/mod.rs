@@ -2,6 +2,7 @@
 //! of an image, or as an image or arrays.
 
 mod check;
+mod decisions;
 mod evaluate;
 mod files;
 mod points;
@@ -25,10 +26,11 @@ use adumbra::gradient::{
     Parameter, ParameterKind,
 };
 use adumbra::program::BufferNumbers;
-use adumbra::{Derivatives, Instance, Program, Sources};
+use adumbra::{Derivatives, Diagnostic, Instance, Program, Sources};
 use files::OutputFiles;
 use points::{GradPoints, SeededPoints};
 use seeds::Seeds;
+use show::Shown;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -69,11 +71,17 @@ pub fn grad(args: GradArgs) -> CliResult {
     }
     let request = request(&args, &program)?;
     let refuse = |diagnostics| report_compile_error(diagnostics, None, format);
-    let jumps = match jump_rules(&args)? {
-        None => None,
+    let is_one_point = args.size.is_none() || args.at.is_some();
+    let (jumps, decisions) = match jump_rules(&args)? {
+        None => (None, None),
+        Some((axes, rules)) if is_one_point => {
+            let decisions = program.jump_decisions(&request, &axes, rules);
+            let decisions = decisions.map_err(refuse)?;
+            (Some(decisions.jumps().clone()), Some(decisions))
+        }
         Some((axes, rules)) => {
             let jumps = program.jump_gradient(&request, &axes, rules);
-            Some(jumps.map_err(refuse)?)
+            (Some(jumps.map_err(refuse)?), None)
         }
     };
     let smooth;
@@ -94,7 +102,11 @@ pub fn grad(args: GradArgs) -> CliResult {
     let files = OutputFiles::choose(&args, gradient)?;
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
-    report::diagnostics_to_stderr(gradient.ends(), &sources, format);
+    let ends = match &jumps {
+        Some(jumps) => jumps.ends(),
+        None => gradient.ends(),
+    };
+    report::diagnostics_to_stderr(ends, &sources, format);
     if args.size.is_none() {
         let slips = UnreadGlobals::Misspelt;
         global_notes::note_unread_and_unset(&compile, &program, slips, format);
@@ -117,6 +129,7 @@ pub fn grad(args: GradArgs) -> CliResult {
         setup: &setup,
         program: &program,
         gradient,
+        ends,
         jumps: jumps.as_ref(),
         instance: &instance,
         points: points.with_seeds(gradient, &seeds),
@@ -136,7 +149,13 @@ pub fn grad(args: GradArgs) -> CliResult {
         false => None,
     };
     let scales = job.write_files(&done)?;
-    show::print(&job, &done, differences.as_deref(), &scales)?;
+    let shown = Shown {
+        done: &done,
+        differences: differences.as_deref(),
+        scales: &scales,
+        decisions: &job.list_decisions(decisions.as_ref())?,
+    };
+    show::print(&job, &shown)?;
     match done.report.stopped {
         0 => Ok(()),
         _ => Err(CliError::Reported),
@@ -150,6 +169,8 @@ struct GradJob<'a> {
     /// The program without the gradient.
     program: &'a Arc<Program>,
     gradient: &'a Gradient,
+    /// Where it ends that would matter.
+    ends: &'a [Diagnostic],
     /// What finds jumps, if these count.
     jumps: Option<&'a JumpGradient>,
     /// The gradient's program with its inputs set.
@@ -186,6 +207,9 @@ impl GradJob<'_> {
 
 /// The rules for what jumps, and the axes along which it is looked for, if it is.
 fn jump_rules(args: &GradArgs) -> CliResult<Option<(Vec<Axis>, JumpRules)>> {
+    if args.quiet.is_some() && args.rules != GradRules::Pair {
+        return Err(CliError::usage("`--quiet` is for `--rules pair`"));
+    }
     let rules = match args.rules {
         GradRules::Smooth if args.axes.is_empty() => return Ok(None),
         GradRules::Smooth => {

@@ -1,6 +1,7 @@
 //! Prints a gradient: a table for people, one object for programs.
 
 use super::check::DifferenceSlopes;
+use super::decisions::JsonDecision;
 use super::evaluate::Evaluated;
 use super::files::OutputFiles;
 use super::{GradJob, GradPoints, label};
@@ -9,7 +10,7 @@ use crate::report::{self, JsonFault, OutputFormat};
 use crate::show::table;
 use adumbra::batch::PointFault;
 use adumbra::diagnostics::fault_diagnostic;
-use adumbra::gradient::{Parameter, ParameterKind};
+use adumbra::gradient::{JumpDecision, Parameter, ParameterKind};
 use adumbra::value::HumanFloat;
 use adumbra::{Diagnostic, Type};
 use serde::{Serialize, Serializer};
@@ -19,19 +20,24 @@ use std::io::{self, Write};
 /// The most numbers of a gradient that are shown to people.
 const MAX_SHOWN: usize = 16;
 
-/// Prints outputs and gradient; `scales` are the numbers that are white in images.
+/// What is printed.
+pub struct Shown<'a> {
+    pub done: &'a Evaluated,
+    pub differences: Option<&'a [DifferenceSlopes]>,
+    /// The numbers that are white in images.
+    pub scales: &'a [(String, f32)],
+    /// What becomes of the decisions beside the point, if there is one alone.
+    pub decisions: &'a [JumpDecision],
+}
+
+/// Prints outputs and gradient.
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn print(
-    job: &GradJob<'_>,
-    done: &Evaluated,
-    slopes: Option<&[DifferenceSlopes]>,
-    scales: &[(String, f32)],
-) -> CliResult {
+pub fn print(job: &GradJob<'_>, shown: &Shown<'_>) -> CliResult {
     match job.args.json {
-        true => print_json(job, done, slopes, scales),
-        false => print_text(job, done, slopes, scales),
+        true => print_json(job, shown),
+        false => print_text(job, shown),
     }
 }
 
@@ -43,12 +49,8 @@ fn weighted(job: &GradJob<'_>, done: &Evaluated) -> Vec<f64> {
         .collect()
 }
 
-fn print_text(
-    job: &GradJob<'_>,
-    done: &Evaluated,
-    slopes: Option<&[DifferenceSlopes]>,
-    scales: &[(String, f32)],
-) -> CliResult {
+fn print_text(job: &GradJob<'_>, what: &Shown<'_>) -> CliResult {
+    let (done, slopes) = (what.done, what.differences);
     let shown = |numbers: &[f64]| {
         let parts: Vec<String> = (numbers.iter())
             .map(|number| HumanFloat(*number as f32).to_string())
@@ -68,7 +70,7 @@ fn print_text(
         }
     };
     let mut out = String::new();
-    for (name, scale) in scales {
+    for (name, scale) in what.scales {
         let scale = HumanFloat(*scale);
         out += &format!("by {name}: black -{scale}, grey 0, white {scale}\n");
     }
@@ -111,6 +113,7 @@ fn print_text(
             1 => format!("\nedges beside the point: {}\n", edges.roots),
             _ => format!("\nedges beside {} points\n", edges.points),
         };
+        out += &job.shown_decisions(what.decisions);
     }
     io::stdout().write_all(out.as_bytes())?;
     report_faults(job, done);
@@ -219,6 +222,8 @@ struct JsonGradient<'a> {
     vanished: Option<JsonPoints>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<JsonEdges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisions: Option<Vec<JsonDecision>>,
 }
 
 /// The points that see edges, and those some of whose edges do not count.
@@ -253,12 +258,8 @@ struct JsonPoints {
     first: u64,
 }
 
-fn print_json(
-    job: &GradJob<'_>,
-    done: &Evaluated,
-    slopes: Option<&[DifferenceSlopes]>,
-    scales: &[(String, f32)],
-) -> CliResult {
+fn print_json(job: &GradJob<'_>, shown: &Shown<'_>) -> CliResult {
+    let (done, slopes, scales) = (shown.done, shown.differences, shown.scales);
     // One point has numbers of f32, and sums those of f64.
     let number = |number: f64| match done.points {
         1 => shortest(number as f32),
@@ -308,9 +309,7 @@ fn print_json(
             .map(|parameter| label(job.gradient, parameter))
             .collect(),
         points: done.points,
-        ends: (job.gradient.ends().iter())
-            .map(|end| JsonEnd::new(job, end))
-            .collect(),
+        ends: job.ends.iter().map(|end| JsonEnd::new(job, end)).collect(),
         differences,
         per_point: job.files.has_points(job.gradient),
         scales: (!scales.is_empty()).then(|| {
@@ -328,6 +327,8 @@ fn print_json(
             edge_points: edges.points,
             nullified: edges.nullified,
         }),
+        decisions: (done.jumps.is_some() && done.points == 1)
+            .then(|| job.json_decisions(shown.decisions)),
     };
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, &all).map_err(io::Error::from)?;
@@ -336,7 +337,7 @@ fn print_json(
 }
 
 /// A number of f32, as the shortest decimal that reads back to it.
-fn shortest(number: f32) -> Value {
+pub fn shortest(number: f32) -> Value {
     match number.is_finite() {
         true => number
             .to_string()

@@ -340,21 +340,22 @@ fn write(
     Ok(colours.legend)
 }
 
-/// Writes numbers at pixels, black and white where they are most negative and positive. Returns the
-/// number that is white in PNG; EXR has the numbers as they are.
+/// Writes numbers at pixels by the colours of a view, as they are. Returns the number that is white
+/// in PNG; EXR has the numbers themselves.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn save_signed(
+pub fn save_numbers(
     path: &Path,
     size: ImageSize,
     channels: usize,
     pixels: Vec<[f32; 4]>,
+    view: ViewName,
     scale: Option<f32>,
 ) -> CliResult<Option<f32>> {
     let kind = image_format(path)?;
     let tone = ToneMapping {
-        view: ViewName::Ddx,
+        view,
         channels,
         is_linear: true,
         scale,

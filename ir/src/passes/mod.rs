@@ -71,7 +71,9 @@ pub use lost_gradients::{
     MAX_ELEMENT_NODES, lost_gradients,
 };
 pub use lost_shadows::{LostShadows, lost_shadows};
-pub use pair::{MAX_STRAIGHT, names as pair_names, pair_gradient, straighten_entry};
+pub use pair::{
+    MAX_STRAIGHT, names as pair_names, pair_decisions, pair_gradient, straighten_entry,
+};
 pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};
 pub use quad::{AtDivergence, quads};

@@ -32,6 +32,18 @@ pub struct JumpBatch {
     /// If samples are evaluated one by one, the engine.
     single: Option<Engine>,
     pub(super) image: Option<ImagePoints>,
+    pub(super) quiet: QuietRules,
+}
+
+/// The rules of a point and a neighbour between which there is no edge, by the rules
+/// [`Pair`](super::JumpRules::Pair).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum QuietRules {
+    /// The gradient there is the smooth one, at the point.
+    #[default]
+    Smooth,
+    /// What depends on a decision has secants between the two, though it does not flip: as in Aδ.
+    Secants,
 }
 
 /// What jumps did to a gradient.
@@ -50,6 +62,16 @@ pub struct JumpReport {
 }
 
 impl JumpReport {
+    /// Adds a point, whose number is that among all.
+    pub(super) fn add(&mut self, point: &JumpPoint, number: usize) {
+        self.join(JumpReport {
+            points: usize::from(point.roots + point.nullified > 0),
+            roots: point.roots,
+            nullified: usize::from(point.nullified > 0),
+            first_nullified: (point.nullified > 0).then_some(number),
+        });
+    }
+
     /// Adds the points of another report.
     pub fn join(&mut self, other: JumpReport) {
         self.points += other.points;
@@ -60,17 +82,32 @@ impl JumpReport {
     }
 }
 
-/// A point that sees edges.
+/// A point that has neighbours which decide otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JumpPoint {
     /// Its number among the points of the planes.
     pub point: usize,
     /// The number of the axis that supplies its gradient, by the rules `Pair`.
     pub axis: Option<usize>,
+    /// Neighbours that decide otherwise.
+    pub flips: usize,
     /// The edges.
     pub roots: usize,
     /// Neighbours to which edges do not count.
     pub nullified: usize,
+}
+
+impl JumpPoint {
+    /// A point that sees nothing so far.
+    pub(super) fn new(point: usize) -> JumpPoint {
+        JumpPoint {
+            point,
+            axis: None,
+            flips: 0,
+            roots: 0,
+            nullified: 0,
+        }
+    }
 }
 
 impl JumpBatch {
@@ -87,7 +124,14 @@ impl JumpBatch {
             smooth: WholeBatch::new(instance),
             single: None,
             image: None,
+            quiet: QuietRules::Smooth,
         }
+    }
+
+    /// The same with these rules where there is no edge.
+    pub fn quiet(mut self, rules: QuietRules) -> JumpBatch {
+        self.quiet = rules;
+        self
     }
 
     /// The same on that many threads; 0 is as many as the system has processors for.
@@ -179,7 +223,7 @@ impl JumpBatch {
             }
         }
         let found = self.search(globals, &points, &wanted, &host)?;
-        for change in found.changes {
+        for change in found.changes.iter().filter(|change| change.is_one()) {
             for (&plane, added) in own.iter().zip(&change.added) {
                 let share = change.smooth_share;
                 planes[plane].replace(change.point.point, |smooth| match share {
@@ -191,7 +235,7 @@ impl JumpBatch {
         Ok((found.gradients, found.report))
     }
 
-    /// The points that see edges, in order.
+    /// The points that have neighbours which decide otherwise, in order.
     ///
     /// # Errors
     /// If the engine is not there.

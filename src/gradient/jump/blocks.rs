@@ -37,6 +37,13 @@ pub(super) struct PointChange {
     pub(super) added: Vec<f64>,
 }
 
+impl PointChange {
+    /// Whether the gradient is another one than the smooth one.
+    pub(super) fn is_one(&self) -> bool {
+        self.point.roots > 0 || self.smooth_share != 1.0
+    }
+}
+
 /// A thread's state.
 pub(super) trait BlockWorker: Send {
     /// Works on a block of points; `origin` is the first of all.

@@ -8,11 +8,13 @@
 //!
 //! `batch` evaluates the smooth gradient, and then has blocks of points searched, on threads, by a
 //! worker of the rules (`blocks`). `kernels` finds the neighbours that decide otherwise,
-//! `points` evaluates programs at samples, which `axes` moves.
+//! `points` evaluates programs at samples, which `axes` moves. `decisions` lists what becomes of
+//! the decisions beside one point.
 
 mod axes;
 mod batch;
 mod blocks;
+mod decisions;
 mod edge;
 mod kernels;
 mod pair;
@@ -20,7 +22,8 @@ mod places;
 mod points;
 
 pub use axes::{Axis, MAX_AXES};
-pub use batch::{JumpBatch, JumpPoint, JumpReport};
+pub use batch::{JumpBatch, JumpPoint, JumpReport, QuietRules};
+pub use decisions::{JumpDecision, JumpDecisions, MAX_LISTED_DECISIONS};
 pub use edge::{MAX_DECISIONS, MAX_ROOTS};
 
 use super::parts::Parameter;
@@ -32,7 +35,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_ir::Span;
-use adumbra_ir::passes::DecisionSite;
+use adumbra_ir::passes::{DecisionKind, DecisionSite};
 use adumbra_vm::FloatEnvironment;
 use axes::{AxisError, AxisMoves, moves};
 use edge::EdgePrograms;
@@ -85,6 +88,7 @@ pub struct JumpGradient {
     moves: Vec<AxisMoves>,
     programs: RulePrograms,
     sites: Vec<DecisionSite>,
+    ends: Vec<Diagnostic>,
 }
 
 /// The programs of the rules.
@@ -113,6 +117,23 @@ impl ProgramMaker<'_> {
     }
 }
 
+/// Where gradients end, in order of places.
+fn ends(smooth: &Gradient, programs: &RulePrograms, sites: &[DecisionSite]) -> Vec<Diagnostic> {
+    let of_margins = match programs {
+        RulePrograms::Edge(programs) => programs.margins.ends(),
+        RulePrograms::Smooth | RulePrograms::Pair(_) => &[],
+    };
+    let decides = |span: Span| {
+        let is_cast = |site: &&DecisionSite| site.kind == DecisionKind::Trunc;
+        sites.iter().filter(is_cast).any(|site| site.span == span)
+    };
+    let ends = smooth.ends().iter().chain(of_margins);
+    let mut ends: Vec<Diagnostic> = ends.filter(|end| !decides(end.span)).cloned().collect();
+    ends.sort_by_key(|end| end.span);
+    ends.dedup_by_key(|end| end.span);
+    ends
+}
+
 impl JumpGradient {
     /// The gradient of the smooth parts. Its program's outputs have the names of the gradients;
     /// what jumps add is added to these.
@@ -134,6 +155,12 @@ impl JumpGradient {
                 RulePrograms::Pair(_) => false,
                 RulePrograms::Edge(programs) => programs.is_zero(parameter),
             }
+    }
+
+    /// Where gradients end that would matter, in outputs or in margins of decisions: as
+    /// [`Gradient::ends`] has them, without the conversions to integers that are decisions.
+    pub fn ends(&self) -> &[Diagnostic] {
+        &self.ends
     }
 
     /// The places in the source that decide.
@@ -170,7 +197,9 @@ impl Program {
             JumpRules::Pair => maker.pair(request)?,
             JumpRules::Edge => maker.edge()?,
         };
+        let ends = ends(&smooth, &programs, &sites);
         Ok(JumpGradient {
+            ends,
             smooth,
             axes: axes.to_vec(),
             moves,

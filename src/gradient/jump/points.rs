@@ -174,6 +174,8 @@ struct NeighbourWords {
     /// Words of a point, and where they are those of the neighbour.
     there: Vec<(usize, usize)>,
     side: usize,
+    /// The word with the number of a decision, of a program that looks at one.
+    chosen: Option<usize>,
     /// Memory for the words of a neighbour.
     moved: Vec<u32>,
 }
@@ -195,6 +197,9 @@ impl NeighbourWords {
         Some(NeighbourWords {
             there,
             side,
+            chosen: layout
+                .member(pair_names::CHOSEN)
+                .map(|member| member.value_offset() / 4),
             moved: Vec::new(),
         })
     }
@@ -270,6 +275,9 @@ impl SampleProgram {
                     words[there] = neighbour.moved[own];
                 }
                 words[neighbour.side] = (sample.offset.signum() as f32).to_bits();
+                if let Some(chosen) = neighbour.chosen {
+                    words[chosen] = sample.watched as u32;
+                }
             }
         }
         if let Some(watched) = &self.watched {

@@ -36,6 +36,7 @@ use super::entry_derivative::{EntryDerivative, tangent_globals, tangent_name, ta
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::types::{Lanes, Scalar, Type};
+use adumbra_ops::Op;
 use doubled::{Doubled, PairGlobals};
 use reverse::Reverse;
 use roots::Roots;
@@ -49,6 +50,14 @@ pub mod names {
     pub const ROOTS: &str = "pair(roots)";
     /// The output with the difference of the root's margins, if it is one.
     pub const APART: &str = "pair(apart)";
+    /// The global with the number of a decision that is looked at, an int.
+    pub const CHOSEN: &str = "pair(chosen)";
+    /// The output, an int, that is 1 if the chosen decision flips.
+    pub const FLIPS: &str = "pair(flips)";
+    /// The output, an int, that is 1 if the chosen decision is a root.
+    pub const IS_ROOT: &str = "pair(is_root)";
+    /// The output, an int, that is 1 if the chosen decision is a root that is visible.
+    pub const IS_VISIBLE: &str = "pair(is_visible)";
     /// The global with the neighbour's value of a global.
     pub fn there(global: &str) -> String {
         format!("there({global})")
@@ -83,19 +92,8 @@ pub fn pair_gradient(
     let seeds = add_seeds(module, derivative);
     let globals = add_globals(module, &straight);
     let mut doubled = Doubled::new(&straight, &globals);
-    let roots = Roots::new(&mut doubled);
-
-    let results = &straight.region(straight.body).insts.last();
-    let results = &results.expect("it returns").args;
-    let mut first = 0;
-    let mut outputs = Vec::new();
-    for (at, output) in module.outputs.iter().enumerate() {
-        let scalars = output.ty.float_scalars().into_iter();
-        if derivative.outputs.contains(&at) {
-            outputs.extend(scalars.map(|scalar| results[first + scalar]));
-        }
-        first += output.ty.scalar_count();
-    }
+    let roots = Roots::new(&mut doubled, None);
+    let outputs = output_floats(module, &straight, &derivative.outputs);
     let weights: Vec<ValueId> = (seeds.iter())
         .map(|&(global, scalar)| doubled.writer.global(global, scalar, Scalar::F32))
         .collect();
@@ -114,24 +112,98 @@ pub fn pair_gradient(
     let reverse = Reverse::new(&mut doubled, &roots, |value| is_parameter[value.index()]);
     let adjoints = reverse.run(&seeds);
 
-    let mut returned: Vec<ValueId> = results.iter().map(|&value| doubled.here(value)).collect();
-    let mut added: Vec<(String, Type)> = Vec::new();
+    let mut added: Vec<AddedOutput> = Vec::new();
     let zero = doubled.writer.float(0.0);
     for (name, ty, floats) in parameters {
-        added.push((tangent_name(0, &name), ty));
         let adjoint = |float: &Option<ValueId>| adjoints[float.as_ref()?.index()];
-        returned.extend(floats.iter().map(|float| adjoint(float).unwrap_or(zero)));
+        let floats = floats.iter().map(|float| adjoint(float).unwrap_or(zero));
+        added.push((tangent_name(0, &name), ty, floats.collect()));
     }
-    added.push((names::ROOTS.to_owned(), Type::Scalar(Scalar::I32)));
-    added.push((names::APART.to_owned(), Type::Scalar(Scalar::F32)));
-    returned.extend([count, apart]);
+    let int = Type::Scalar(Scalar::I32);
+    added.push((names::ROOTS.to_owned(), int, vec![count]));
+    added.push((
+        names::APART.to_owned(),
+        Type::Scalar(Scalar::F32),
+        vec![apart],
+    ));
+    finish(module, doubled, added);
+    Ok(())
+}
 
+/// Gives the module an entry that says what becomes of a decision between a pair of samples: the
+/// one whose number, in order of execution of the straight-line code, the global
+/// [`CHOSEN`](names::CHOSEN) has. Its outputs are [`FLIPS`](names::FLIPS),
+/// [`IS_ROOT`](names::IS_ROOT) and [`IS_VISIBLE`](names::IS_VISIBLE), and
+/// [`ROOTS`](names::ROOTS), all for these outputs of the shader.
+///
+/// # Errors
+/// If its entry cannot be straight-line: E0571.
+pub fn pair_decisions(module: &mut Module, outputs: &[usize]) -> Result<(), Box<Diagnostic>> {
+    let straight = straight::straight(module)?;
+    let globals = add_globals(module, &straight);
+    let chosen = GlobalId(module.globals.len() as u32);
+    module.globals.push(Global {
+        name: names::CHOSEN.to_owned(),
+        ty: Type::Scalar(Scalar::I32),
+    });
+    let mut doubled = Doubled::new(&straight, &globals);
+    let number = doubled.writer.global(chosen, 0, Scalar::I32);
+    let roots = Roots::new(&mut doubled, Some(number));
+    let outputs = output_floats(module, &straight, outputs);
+    let seen = roots.chosen(&mut doubled, &outputs);
+    let [count, _] = roots.visible(&mut doubled, &outputs);
+    let (zero, one) = (doubled.writer.int(0), doubled.writer.int(1));
+    let int = || Type::Scalar(Scalar::I32);
+    let mut added: Vec<AddedOutput> = Vec::new();
+    for (name, holds) in [names::FLIPS, names::IS_ROOT, names::IS_VISIBLE]
+        .into_iter()
+        .zip(seen)
+    {
+        let bit = doubled.writer.op(Op::ISel, &[holds, one, zero]);
+        added.push((name.to_owned(), int(), vec![bit]));
+    }
+    added.push((names::ROOTS.to_owned(), int(), vec![count]));
+    finish(module, doubled, added);
+    Ok(())
+}
+
+/// An output that is added: its name, its type, and its scalars.
+type AddedOutput = (String, Type, Vec<ValueId>);
+
+/// The floats of these outputs, in order.
+fn output_floats(module: &Module, straight: &Function, of: &[usize]) -> Vec<ValueId> {
+    let results = returned(straight);
+    let mut first = 0;
+    let mut floats = Vec::new();
+    for (at, output) in module.outputs.iter().enumerate() {
+        let scalars = output.ty.float_scalars().into_iter();
+        if of.contains(&at) {
+            floats.extend(scalars.map(|scalar| results[first + scalar]));
+        }
+        first += output.ty.scalar_count();
+    }
+    floats
+}
+
+/// What a straight-line function returns.
+fn returned(straight: &Function) -> &[ValueId] {
+    let last = straight.region(straight.body).insts.last();
+    &last.expect("it returns").args
+}
+
+/// Makes a doubled function the module's entry, which returns what it did before here, and what is
+/// added.
+fn finish(module: &mut Module, doubled: Doubled<'_>, added: Vec<AddedOutput>) {
+    let straight = doubled.straight;
+    let results = returned(straight).iter();
+    let mut returned: Vec<ValueId> = results.map(|&value| doubled.here(value)).collect();
+    returned.extend(added.iter().flat_map(|(_, _, values)| values));
     let mut builder = doubled.writer.builder;
     builder.terminate(InstKind::Return, returned, straight.span);
     let mut function = builder.finish();
     function.results.clone_from(&straight.results);
     function.members.clone_from(&straight.members);
-    for (name, ty) in added {
+    for (name, ty, _) in added {
         let first = function.results.len() as u32;
         ty.for_each_scalar(&mut |ty| {
             let lanes = Lanes::NONE;
@@ -152,7 +224,6 @@ pub fn pair_gradient(
         });
     }
     module.functions[module.entry.index()] = function;
-    Ok(())
 }
 
 /// Adds the globals of the weights. Returns their scalars, in the order of the outputs' floats.

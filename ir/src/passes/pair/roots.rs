@@ -3,7 +3,8 @@
 //! Assumes a doubled function. Guarantees: for each decision, whether it flips; for each value, the
 //! roots that reach it. Of a set of roots all that matters is whether it is empty, which one it has
 //! if it has one, or that it has more. So a set is an int: 0, the number of the root, or
-//! [`MANY`]; a union is exact, and takes the same time however many roots there are.
+//! [`MANY`]; a union is exact, and takes the same time however many roots there are. Where one
+//! decision is *chosen*, by its number at run time, a set also says whether it has that one.
 
 use super::doubled::Doubled;
 use crate::module::*;
@@ -39,6 +40,24 @@ pub(super) struct Flip {
     pub(super) change: ValueId,
 }
 
+/// A set of roots, at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RootSet {
+    /// 0, the number of the root, or [`MANY`].
+    roots: ValueId,
+    /// Whether the chosen decision is one of them, if one is chosen.
+    has_chosen: Option<ValueId>,
+}
+
+/// The decision that is chosen.
+struct Chosen {
+    /// Its number, in order of execution.
+    number: ValueId,
+    /// Whether it flips, and whether it is a root.
+    flips: ValueId,
+    is_root: ValueId,
+}
+
 /// The flips of a doubled function.
 #[derive(Default)]
 pub(super) struct Roots {
@@ -48,13 +67,23 @@ pub(super) struct Roots {
     /// By root: how far its margins are apart.
     apart: Vec<ValueId>,
     /// By value: the set of roots that reach it; empty if it has none.
-    reach: Vec<Option<ValueId>>,
+    reach: Vec<Option<RootSet>>,
+    /// The decisions so far.
+    decisions: i32,
+    chosen: Option<Chosen>,
 }
 
 impl Roots {
-    pub(super) fn new(doubled: &mut Doubled<'_>) -> Roots {
+    /// The roots, and where one is chosen what becomes of the decision of this number.
+    pub(super) fn new(doubled: &mut Doubled<'_>, chosen: Option<ValueId>) -> Roots {
+        let chosen = chosen.map(|number| Chosen {
+            number,
+            flips: doubled.writer.constant(Scalar::Bool, 0),
+            is_root: doubled.writer.constant(Scalar::Bool, 0),
+        });
         let mut roots = Roots {
             reach: vec![None; doubled.straight.values.len()],
+            chosen,
             ..Roots::default()
         };
         for (at, inst) in doubled.insts().iter().enumerate() {
@@ -75,12 +104,11 @@ impl Roots {
     /// How many roots reach one of these values, up to 2; and if it is one, how far its margins are
     /// apart.
     pub(super) fn visible(&self, doubled: &mut Doubled<'_>, of: &[ValueId]) -> [ValueId; 2] {
-        let sets = of.iter().map(|&value| self.reach[value.index()]);
-        let set = sets.fold(None, |one, other| join(doubled, one, other));
+        let set = self.union(doubled, of);
         let writer = &mut doubled.writer;
         let (zero, one, two) = (writer.int(0), writer.int(1), writer.int(2));
         let mut apart = writer.float(0.0);
-        let Some(set) = set else {
+        let Some(RootSet { roots: set, .. }) = set else {
             return [zero, apart];
         };
         for (number, &of_root) in (1..).zip(&self.apart) {
@@ -94,8 +122,20 @@ impl Roots {
         [writer.op(Op::ISel, &[is_one, one, count]), apart]
     }
 
+    /// Whether the chosen decision flips, is a root, and is one that reaches one of these values.
+    ///
+    /// # Panics
+    /// If none is chosen.
+    pub(super) fn chosen(&self, doubled: &mut Doubled<'_>, of: &[ValueId]) -> [ValueId; 3] {
+        let chosen = self.chosen.as_ref().expect("one is chosen");
+        let set = self.union(doubled, of);
+        let is_visible = set.and_then(|set| set.has_chosen);
+        let never = doubled.writer.constant(Scalar::Bool, 0);
+        [chosen.flips, chosen.is_root, is_visible.unwrap_or(never)]
+    }
+
     /// The set of roots that reach an instruction's results.
-    fn inst(&mut self, doubled: &mut Doubled<'_>, at: usize, inst: &Inst) -> Option<ValueId> {
+    fn inst(&mut self, doubled: &mut Doubled<'_>, at: usize, inst: &Inst) -> Option<RootSet> {
         let args = &inst.args;
         let InstKind::Op(op) = inst.kind else {
             return self.union(doubled, args);
@@ -209,7 +249,7 @@ impl Roots {
         }
     }
 
-    fn union(&self, doubled: &mut Doubled<'_>, args: &[ValueId]) -> Option<ValueId> {
+    fn union(&self, doubled: &mut Doubled<'_>, args: &[ValueId]) -> Option<RootSet> {
         let sets = args.iter().map(|arg| self.reach[arg.index()]);
         sets.fold(None, |one, other| join(doubled, one, other))
     }
@@ -220,7 +260,7 @@ impl Roots {
         doubled: &mut Doubled<'_>,
         value: ValueId,
         condition: Option<ValueId>,
-    ) -> Option<ValueId> {
+    ) -> Option<RootSet> {
         gate(doubled, self.reach[value.index()], condition)
     }
 
@@ -231,7 +271,9 @@ impl Roots {
         place: (usize, usize),
         margin: Margin,
         differs: Option<ValueId>,
-    ) -> Option<ValueId> {
+    ) -> Option<RootSet> {
+        let decision = self.decisions;
+        self.decisions += 1;
         let samples = match margin {
             Margin::Value(value) => doubled.at(value),
             Margin::Difference(a, b) => {
@@ -271,15 +313,35 @@ impl Roots {
                 self.apart.push(apart);
                 self.apart.len() as i32
             });
-        let number = doubled.writer.int(number);
-        let set = match before {
-            None => number,
-            Some(before) => {
-                let zero = doubled.writer.int(0);
-                let is_root = doubled.writer.op(Op::IEq, &[before, zero]);
-                doubled.writer.op(Op::ISel, &[is_root, number, before])
-            }
+        let writer = &mut doubled.writer;
+        let number = writer.int(number);
+        let (zero, always) = (writer.int(0), writer.constant(Scalar::Bool, 1));
+        let is_root = match before {
+            None => always,
+            Some(before) => writer.op(Op::IEq, &[before.roots, zero]),
         };
+        let roots = match before {
+            None => number,
+            Some(before) => writer.op(Op::ISel, &[is_root, number, before.roots]),
+        };
+        let has_chosen = self.chosen.as_mut().map(|chosen| {
+            let decision = writer.int(decision);
+            let is_chosen = writer.op(Op::IEq, &[chosen.number, decision]);
+            let flips = writer.op(Op::And, &[is_chosen, is_flipped]);
+            chosen.flips = writer.op(Op::Or, &[chosen.flips, flips]);
+            let flips = writer.op(Op::And, &[flips, is_root]);
+            chosen.is_root = writer.op(Op::Or, &[chosen.is_root, flips]);
+            let own = writer.op(Op::And, &[is_chosen, is_root]);
+            match before.and_then(|before| before.has_chosen) {
+                None => own,
+                Some(before) => {
+                    let is_other = writer.op(Op::LNot, &[is_root]);
+                    let before = writer.op(Op::And, &[is_other, before]);
+                    writer.op(Op::Or, &[own, before])
+                }
+            }
+        });
+        let set = RootSet { roots, has_chosen };
         gate(doubled, Some(set), Some(is_flipped))
     }
 }
@@ -306,9 +368,9 @@ fn is_taken(doubled: &mut Doubled<'_>, coefficient: Option<Coefficient>) -> Valu
 /// The set of the roots of both.
 fn join(
     doubled: &mut Doubled<'_>,
-    one: Option<ValueId>,
-    other: Option<ValueId>,
-) -> Option<ValueId> {
+    one: Option<RootSet>,
+    other: Option<RootSet>,
+) -> Option<RootSet> {
     let (Some(one), Some(other)) = (one, other) else {
         return one.or(other);
     };
@@ -317,24 +379,32 @@ fn join(
     }
     let writer = &mut doubled.writer;
     let (zero, many) = (writer.int(0), writer.int(MANY));
-    let is_empty = writer.op(Op::IEq, &[one, zero]);
-    let is_other_empty = writer.op(Op::IEq, &[other, zero]);
-    let is_same = writer.op(Op::IEq, &[one, other]);
+    let is_empty = writer.op(Op::IEq, &[one.roots, zero]);
+    let is_other_empty = writer.op(Op::IEq, &[other.roots, zero]);
+    let is_same = writer.op(Op::IEq, &[one.roots, other.roots]);
     let is_one = writer.op(Op::Or, &[is_other_empty, is_same]);
-    let joined = writer.op(Op::ISel, &[is_one, one, many]);
-    Some(writer.op(Op::ISel, &[is_empty, other, joined]))
+    let joined = writer.op(Op::ISel, &[is_one, one.roots, many]);
+    let have_chosen = one.has_chosen.zip(other.has_chosen);
+    Some(RootSet {
+        roots: writer.op(Op::ISel, &[is_empty, other.roots, joined]),
+        has_chosen: have_chosen.map(|(one, other)| writer.op(Op::Or, &[one, other])),
+    })
 }
 
 /// A set where a condition holds; none without a condition.
 fn gate(
     doubled: &mut Doubled<'_>,
-    set: Option<ValueId>,
+    set: Option<RootSet>,
     condition: Option<ValueId>,
-) -> Option<ValueId> {
+) -> Option<RootSet> {
     let (set, condition) = (set?, condition?);
-    let zero = doubled.writer.int(0);
-    let gated = doubled.writer.op(Op::ISel, &[condition, set, zero]);
-    (gated != zero).then_some(gated)
+    let writer = &mut doubled.writer;
+    let zero = writer.int(0);
+    let gated = RootSet {
+        roots: writer.op(Op::ISel, &[condition, set.roots, zero]),
+        has_chosen: (set.has_chosen).map(|has| writer.op(Op::And, &[condition, has])),
+    };
+    (gated.roots != zero).then_some(gated)
 }
 
 /// The margin up to its sign, and to the order of what it is the difference of.

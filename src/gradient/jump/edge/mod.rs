@@ -9,11 +9,14 @@
 //! exact.
 
 mod bracket;
+mod decisions;
 mod sampler;
 mod search;
 mod worker;
 
+pub(in crate::gradient::jump) use sampler::BlockSampler;
 pub use search::{MAX_DECISIONS, MAX_ROOTS};
+pub(in crate::gradient::jump) use search::{Sampler, Traced};
 pub(super) use worker::Worker;
 
 use super::{ProgramMaker, RulePrograms};

@@ -8,11 +8,11 @@ use adumbra_ir::passes::decision_names;
 
 /// Traces samples of a block by a program that is watched: the outputs that are differentiated,
 /// then what it is compared by, and what is seen.
-pub(super) struct BlockSampler<'b, H> {
-    pub(super) here: &'b Here,
-    pub(super) axes: &'b [AxisMoves],
-    pub(super) program: &'b mut SampleProgram,
-    pub(super) host: &'b mut H,
+pub(in crate::gradient::jump) struct BlockSampler<'b, H> {
+    pub(in crate::gradient::jump) here: &'b Here,
+    pub(in crate::gradient::jump) axes: &'b [AxisMoves],
+    pub(in crate::gradient::jump) program: &'b mut SampleProgram,
+    pub(in crate::gradient::jump) host: &'b mut H,
 }
 
 impl<H: Host> Sampler for BlockSampler<'_, H> {

@@ -24,29 +24,29 @@ const MAX_CUTS: usize = 16;
 
 /// The decisions of a sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traced {
+pub(in crate::gradient::jump) struct Traced {
     /// Whether the point ran to its end.
-    pub(super) has_ended: bool,
-    pub(super) count: i32,
-    pub(super) hash: [u32; 2],
-    pub(super) margin: f64,
-    pub(super) value: f64,
+    pub(in crate::gradient::jump) has_ended: bool,
+    pub(in crate::gradient::jump) count: i32,
+    pub(in crate::gradient::jump) hash: [u32; 2],
+    pub(in crate::gradient::jump) margin: f64,
+    pub(in crate::gradient::jump) value: f64,
     /// Negative where no decision has the number that is watched.
-    pub(super) site: i32,
+    pub(in crate::gradient::jump) site: i32,
 }
 
 /// Evaluates samples.
-pub(super) trait Sampler {
+pub(in crate::gradient::jump) trait Sampler {
     fn trace(&mut self, samples: &[Sample]) -> Traces;
 }
 
 /// What samples came to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Traces {
+pub(in crate::gradient::jump) struct Traces {
     /// The decisions of each.
-    pub(super) traced: Vec<Traced>,
+    pub(in crate::gradient::jump) traced: Vec<Traced>,
     /// The floats of the outputs that are differentiated, sample by sample.
-    pub(super) outputs: Vec<f64>,
+    pub(in crate::gradient::jump) outputs: Vec<f64>,
 }
 
 /// A kernel that is searched.
@@ -90,7 +90,8 @@ pub(super) struct Segment {
     pub(super) forced: Forced,
 }
 
-/// Searches kernels, which are in order. Roots are in order of kernels, and of their place there.
+/// Searches kernels, which are in order. Roots are in order of kernels, and of their place there;
+/// those of kernels that are unresolved are among them, as far as they were found.
 pub(super) fn search(
     kernels: &mut [SearchedKernel],
     sites: &[DecisionSite],
@@ -111,8 +112,7 @@ pub(super) fn search(
         open = split(&brackets, kernels, sites, &mut roots, sampler);
         open.retain(|segment| !kernels[segment.kernel].is_unresolved);
     }
-    roots.retain(|root: &Root| !kernels[root.kernel].is_unresolved);
-    roots.sort_by(|a, b| {
+    roots.sort_by(|a: &Root, b: &Root| {
         let place = |root: &Root| root.sample.offset.abs();
         (a.kernel.cmp(&b.kernel)).then(place(a).total_cmp(&place(b)))
     });

@@ -5,7 +5,7 @@ use super::sampler::BlockSampler;
 use super::search::{Root, SearchedKernel, search};
 use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
-use crate::gradient::jump::batch::{JumpBatch, JumpPoint, JumpReport};
+use crate::gradient::jump::batch::{JumpBatch, JumpPoint};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
 use crate::gradient::jump::kernels::ComparedBlock;
 use crate::gradient::jump::places::{Float, Places, gradient_floats, outputs_of, seed_of_margin};
@@ -20,15 +20,15 @@ const LEAST_SLOPE: f64 = 1e-8;
 
 /// A thread that searches blocks of points for edges.
 pub(in crate::gradient::jump) struct Worker<'b> {
-    batch: &'b JumpBatch,
-    globals: &'b BatchGlobals<'b>,
+    pub(super) batch: &'b JumpBatch,
+    pub(super) globals: &'b BatchGlobals<'b>,
     places: Places,
     compared: SampleProgram,
-    watched: SampleProgram,
-    margins: SampleProgram,
+    pub(super) watched: SampleProgram,
+    pub(super) margins: SampleProgram,
     by_memory: Option<SampleProgram>,
     /// Words of a point that are its globals.
-    stride: usize,
+    pub(super) stride: usize,
     found: Found,
 }
 
@@ -71,36 +71,44 @@ impl<'b> Worker<'b> {
         words.map(move |&word| f32::from_bits(self.globals.sources()[word].get(point)).into())
     }
 
-    /// Adds the jumps at roots to the points that see them; `first` is the point of the block's
-    /// first words. Returns the samples at which margins have a derivative that counts, each with
-    /// what it counts.
+    /// Adds the points that have neighbours which decide otherwise; `first` is the point of the
+    /// block's first words.
+    fn add_points(&mut self, searched: &[SearchedKernel], first: usize, origin: usize) {
+        let changes = &mut self.found.changes;
+        for kernel in searched {
+            let place = first + kernel.kernel.point - origin;
+            if changes.last().is_none_or(|last| last.point.point != place) {
+                changes.push(PointChange {
+                    point: JumpPoint::new(place),
+                    smooth_share: 1.0,
+                    added: vec![0.0; self.places.wanted.len()],
+                });
+            }
+            let point = &mut changes.last_mut().expect("one was just added").point;
+            point.flips += 1;
+            point.nullified += usize::from(kernel.is_unresolved);
+        }
+    }
+
+    /// Adds the jumps at roots to the points that see them, which are those from number `at` on;
+    /// `first` is the point of the block's first words. Returns the samples at which margins have a
+    /// derivative that counts, each with what it counts.
     fn add_roots(
         &mut self,
         here: &Here,
         roots: &[Root],
-        first: usize,
-        origin: usize,
+        mut at: usize,
+        (first, origin): (usize, usize),
     ) -> Vec<(Sample, f64)> {
         let mut weighed: Vec<(Sample, f64)> = Vec::new();
         for (number, root) in roots.iter().enumerate() {
             let point = root.sample.point;
             let jump = weigh(&root.jump, self.weights(first + point));
             let weight = self.weight(here, number, root) * jump;
-            let place = first + point - origin;
-            let changes = &mut self.found.changes;
-            if changes.last().is_none_or(|last| last.point.point != place) {
-                changes.push(PointChange {
-                    point: JumpPoint {
-                        point: place,
-                        axis: None,
-                        roots: 0,
-                        nullified: 0,
-                    },
-                    smooth_share: 1.0,
-                    added: vec![0.0; self.places.wanted.len()],
-                });
+            while self.found.changes[at].point.point != first + point - origin {
+                at += 1;
             }
-            let change = changes.last_mut().expect("one was just added");
+            let change = &mut self.found.changes[at];
             change.point.roots += 1;
             if weight == 0.0 {
                 continue;
@@ -117,7 +125,7 @@ impl<'b> Worker<'b> {
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
     /// the axis along which it moves fastest.
-    fn weight(&self, here: &Here, number: usize, root: &Root) -> f64 {
+    pub(super) fn weight(&self, here: &Here, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
         }
@@ -165,13 +173,16 @@ impl BlockWorker for Worker<'_> {
             program: &mut self.watched,
             host,
         };
-        let roots = search(&mut searched, &batch.jumps.sites, &mut sampler);
+        let mut roots = search(&mut searched, &batch.jumps.sites, &mut sampler);
+        roots.retain(|root| !searched[root.kernel].is_unresolved);
         self.margins.clear();
         for root in &roots {
             self.margins.add(&here, axes, &root.sample, 1.0);
         }
         self.margins.run(host);
-        let weighed = self.add_roots(&here, &roots, first, origin);
+        let changes = self.found.changes.len();
+        self.add_points(&searched, first, origin);
+        let weighed = self.add_roots(&here, &roots, changes, (first, origin));
         if let Some(by_memory) = &mut self.by_memory {
             by_memory.clear();
             for (sample, weight) in &weighed {
@@ -179,19 +190,11 @@ impl BlockWorker for Worker<'_> {
             }
             by_memory.run(host);
         }
-        let points = |is_one: &dyn Fn(&SearchedKernel) -> bool| {
-            let those = searched.iter().filter(|kernel| is_one(kernel));
-            let mut points: Vec<usize> = those.map(|searched| searched.kernel.point).collect();
-            points.dedup();
-            points
-        };
-        let nullified = points(&|searched| searched.is_unresolved);
-        self.found.report.join(JumpReport {
-            points: points(&|searched| searched.roots > 0).len(),
-            roots: roots.len(),
-            nullified: nullified.len(),
-            first_nullified: nullified.first().map(|point| here.first + point),
-        });
+        let number = |point: usize| here.first + origin + point - first;
+        for change in &self.found.changes[changes..] {
+            let point = &change.point;
+            self.found.report.add(point, number(point.point));
+        }
     }
 
     fn finish(mut self) -> Found {

@@ -6,8 +6,10 @@
 //! has the smooth gradient at the point; one in which several are has none: it is *nullified*. Of
 //! the axes the one counts whose root has margins that are farthest apart.
 
+mod decisions;
 mod worker;
 
+pub(super) use decisions::PairDecisions;
 pub(super) use worker::Worker;
 
 use super::{ProgramMaker, RulePrograms};

@@ -3,7 +3,7 @@
 use super::PairPrograms;
 use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
-use crate::gradient::jump::batch::{JumpBatch, JumpPoint, JumpReport};
+use crate::gradient::jump::batch::{JumpBatch, JumpPoint, QuietRules};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
 use crate::gradient::jump::kernels::ComparedBlock;
 use crate::gradient::jump::places::{Float, gradient_floats, outputs_of};
@@ -12,27 +12,31 @@ use adumbra_ir::host::Host;
 use adumbra_ir::passes::{decision_names, pair_names};
 use std::ops::Range;
 
-/// A kernel that has a visible root.
-struct RootedKernel {
+/// A kernel that was evaluated as a pair.
+struct PairKernel {
     axis: usize,
-    /// How far the root's margins are apart; `None` if there are more roots.
-    apart: Option<f64>,
-    /// The gradient of the floats that are wanted.
+    /// The visible roots: 0, 1, or 2 for more.
+    roots: u32,
+    /// How far the root's margins are apart, if it is one.
+    apart: f64,
+    /// The gradient of the floats that are wanted: 0 with several roots.
     gradient: Vec<f64>,
 }
 
 /// What is found at a point.
 struct FoundPoint {
     point: usize,
-    kernels: Vec<RootedKernel>,
+    flips: usize,
+    kernels: Vec<PairKernel>,
 }
 
 impl FoundPoint {
     /// The axis that supplies the gradient: that of the root whose margins are farthest apart.
     fn axis(&self, axes: usize) -> usize {
         let apart = |axis: usize| {
-            let kernels = self.kernels.iter().filter(|kernel| kernel.axis == axis);
-            kernels.filter_map(|kernel| kernel.apart).reduce(f64::min)
+            let own = |kernel: &&PairKernel| kernel.axis == axis && kernel.roots == 1;
+            let kernels = self.kernels.iter().filter(own);
+            kernels.map(|kernel| kernel.apart).reduce(f64::min)
         };
         let mut best: Option<(usize, f64)> = None;
         for axis in 0..axes {
@@ -46,20 +50,26 @@ impl FoundPoint {
     }
 
     /// How the gradient changes there.
-    fn change(&self, axes: usize, floats: usize) -> PointChange {
+    fn change(&self, axes: usize, floats: usize, quiet: QuietRules) -> PointChange {
         let axis = self.axis(axes);
-        let own = self.kernels.iter().filter(|kernel| kernel.axis == axis);
-        let own: Vec<&RootedKernel> = own.collect();
+        // Of the two kernels of the axis, those without a root have the smooth gradient.
+        let own = self.kernels.iter().filter(|kernel| {
+            kernel.axis == axis && (kernel.roots > 0 || quiet == QuietRules::Secants)
+        });
+        let own: Vec<&PairKernel> = own.collect();
         let half_sum = |float: usize| 0.5 * own.iter().map(|k| k.gradient[float]).sum::<f64>();
-        let nullified = self.kernels.iter().filter(|kernel| kernel.apart.is_none());
+        let count = |is_one: fn(u32) -> bool| {
+            let kernels = self.kernels.iter();
+            kernels.filter(|kernel| is_one(kernel.roots)).count()
+        };
         PointChange {
             point: JumpPoint {
-                point: self.point,
                 axis: Some(axis),
-                roots: self.kernels.len(),
-                nullified: nullified.count(),
+                flips: self.flips,
+                roots: count(|roots| roots > 0),
+                nullified: count(|roots| roots > 1),
+                ..JumpPoint::new(self.point)
             },
-            // Of the two kernels of the axis, those without a root have the smooth gradient.
             smooth_share: 1.0 - 0.5 * own.len() as f64,
             added: (0..floats).map(half_sum).collect(),
         }
@@ -68,15 +78,15 @@ impl FoundPoint {
 
 /// A thread that searches blocks of points for roots.
 pub(in crate::gradient::jump) struct Worker<'b> {
-    batch: &'b JumpBatch,
-    globals: &'b BatchGlobals<'b>,
+    pub(super) batch: &'b JumpBatch,
+    pub(super) globals: &'b BatchGlobals<'b>,
     /// Words of a point: its globals, and the weights.
-    stride: usize,
+    pub(super) stride: usize,
     compared: SampleProgram,
     pair: SampleProgram,
     /// Per wanted float, its number among the scalars that are read.
     wanted: Vec<usize>,
-    found: Found,
+    pub(super) found: Found,
 }
 
 impl<'b> Worker<'b> {
@@ -109,14 +119,27 @@ impl<'b> Worker<'b> {
     /// Adds what was found at a point, whose number is that among all.
     fn add(&mut self, found: &FoundPoint, number: usize) {
         let axes = self.batch.jumps.axes.len();
-        let change = found.change(axes, self.wanted.len());
-        self.found.report.join(JumpReport {
-            points: 1,
-            roots: change.point.roots,
-            nullified: usize::from(change.point.nullified > 0),
-            first_nullified: (change.point.nullified > 0).then_some(number),
-        });
+        let change = found.change(axes, self.wanted.len(), self.batch.quiet);
+        self.found.report.add(&change.point, number);
         self.found.changes.push(change);
+    }
+
+    /// What the pair of that number came to.
+    fn pair_kernel(&self, number: usize, axis: usize) -> PairKernel {
+        let roots = match self.pair.has_ended(number) {
+            true => self.pair.word(number, 0),
+            false => 0,
+        };
+        let gradient = self.wanted.iter().map(|&scalar| match roots {
+            0 | 1 => self.pair.float(number, scalar),
+            _ => 0.0,
+        });
+        PairKernel {
+            axis,
+            roots,
+            apart: self.pair.float(number, 1),
+            gradient: gradient.collect(),
+        }
     }
 }
 
@@ -128,8 +151,15 @@ impl BlockWorker for Worker<'_> {
         let ComparedBlock {
             here,
             first,
-            kernels,
+            kernels: different,
         } = block;
+        let kernels = match batch.quiet {
+            QuietRules::Smooth => different.clone(),
+            QuietRules::Secants => {
+                let points = points.start - first..points.end - first;
+                points.flat_map(|point| batch.all_kernels(point)).collect()
+            }
+        };
         let axes = &batch.jumps.moves;
         self.pair.clear();
         for kernel in &kernels {
@@ -137,35 +167,23 @@ impl BlockWorker for Worker<'_> {
             self.pair.add(&here, axes, &neighbour, 0.0);
         }
         self.pair.run(host);
-        let mut open: Option<FoundPoint> = None;
-        for (number, kernel) in kernels.iter().enumerate() {
-            let roots = self.pair.word(number, 0);
-            if roots == 0 || !self.pair.has_ended(number) {
-                continue;
-            }
-            let is_one = roots == 1;
-            let gradient = self.wanted.iter().map(|&scalar| match is_one {
-                true => self.pair.float(number, scalar),
-                false => 0.0,
-            });
-            let rooted = RootedKernel {
-                axis: kernel.axis,
-                apart: is_one.then(|| self.pair.float(number, 1)),
-                gradient: gradient.collect(),
+        let mut different = different.into_iter().peekable();
+        let mut numbers = (0..kernels.len()).peekable();
+        while let Some(&number) = numbers.peek() {
+            let point = kernels[number].point;
+            let mut found = FoundPoint {
+                point: first + point - origin,
+                flips: 0,
+                kernels: Vec::new(),
             };
-            let point = first + kernel.point - origin;
-            match &mut open {
-                Some(found) if found.point == point => found.kernels.push(rooted),
-                _ => {
-                    let kernels = vec![rooted];
-                    if let Some(done) = open.replace(FoundPoint { point, kernels }) {
-                        self.add(&done, batch.smooth.first as usize + origin + done.point);
-                    }
-                }
+            while different.next_if(|kernel| kernel.point == point).is_some() {
+                found.flips += 1;
             }
-        }
-        if let Some(done) = open {
-            self.add(&done, batch.smooth.first as usize + origin + done.point);
+            while let Some(number) = numbers.next_if(|&number| kernels[number].point == point) {
+                let kernel = self.pair_kernel(number, kernels[number].axis);
+                found.kernels.push(kernel);
+            }
+            self.add(&found, batch.smooth.first as usize + first + point);
         }
     }
 

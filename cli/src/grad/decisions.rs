@@ -1,0 +1,150 @@
+//! What becomes of each decision beside the one point that a gradient is of.
+
+use super::GradJob;
+use crate::error::{CliError, CliResult};
+use crate::show::table;
+use adumbra::gradient::{JumpDecision, JumpDecisions, MAX_LISTED_DECISIONS};
+use adumbra::sources::LineColumn;
+use adumbra::value::HumanFloat;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most decisions that are shown to people.
+const MAX_SHOWN: usize = 64;
+
+/// A decision between the point and a neighbour, for programs.
+#[derive(Serialize)]
+pub struct JsonDecision {
+    line: u32,
+    text: String,
+    /// Here and there.
+    margin: [Value; 2],
+    axis: String,
+    side: &'static str,
+    flips: bool,
+    root: bool,
+    visible: bool,
+    nullified: bool,
+    weight: f64,
+}
+
+impl GradJob<'_> {
+    /// The decisions beside the point, if there is one alone, and jumps count.
+    ///
+    /// # Errors
+    /// If the engine cannot run the program.
+    pub fn list_decisions(&self, of: Option<&JumpDecisions>) -> CliResult<Vec<JumpDecision>> {
+        let Some(of) = of else {
+            return Ok(Vec::new());
+        };
+        let point = self.points.points().numbers();
+        let varying = self.points.planes(&point);
+        let globals = self.points.batch_globals(&varying);
+        let batch = self.jump_batch(of.jumps(), point.start);
+        let found = batch.decisions(of, &globals, 0, &mut self.host());
+        found.map_err(CliError::usage)
+    }
+
+    fn json_decision(&self, decision: &JumpDecision) -> JsonDecision {
+        let (place, text) = self.place_of(decision);
+        let margin = |margin: Option<f32>| margin.map_or(Value::Null, super::show::shortest);
+        JsonDecision {
+            line: place.map_or(0, |place| place.line),
+            text,
+            margin: decision.margins.map(margin),
+            axis: self.axis_name(decision),
+            side: side(decision),
+            flips: decision.flips,
+            root: decision.is_root,
+            visible: decision.is_visible,
+            nullified: decision.is_nullified,
+            weight: decision.weight,
+        }
+    }
+
+    /// The decisions, for programs.
+    pub fn json_decisions(&self, decisions: &[JumpDecision]) -> Vec<JsonDecision> {
+        let decisions = decisions.iter();
+        decisions.map(|one| self.json_decision(one)).collect()
+    }
+
+    /// The decisions that flip, or are roots, for people; how many others there are.
+    pub fn shown_decisions(&self, decisions: &[JumpDecision]) -> String {
+        let is_shown = |one: &&JumpDecision| one.flips || one.is_root;
+        let shown: Vec<&JumpDecision> = decisions.iter().filter(is_shown).collect();
+        let quiet = decisions.len() - shown.len();
+        let mut out = String::new();
+        if !shown.is_empty() {
+            let head = [
+                "line",
+                "decision",
+                "neighbour",
+                "margin here",
+                "there",
+                "counts",
+            ];
+            let mut lines = vec![head.map(str::to_owned).to_vec()];
+            for decision in shown.iter().take(MAX_SHOWN) {
+                let (place, text) = self.place_of(decision);
+                let margin = |margin: Option<f32>| match margin {
+                    Some(margin) => HumanFloat(margin).to_string(),
+                    None => "-".to_owned(),
+                };
+                lines.push(vec![
+                    place.map_or(String::new(), |place| place.line.to_string()),
+                    text,
+                    format!("{}{}", self.axis_name(decision), side(decision)),
+                    margin(decision.margins[0]),
+                    margin(decision.margins[1]),
+                    self.counts(decision),
+                ]);
+            }
+            out += &table(&lines);
+        }
+        if shown.len() > MAX_SHOWN {
+            out += &format!("and {} more that flip\n", shown.len() - MAX_SHOWN);
+        }
+        if quiet > 0 {
+            out += &format!("decisions that are the same at a neighbour: {quiet}\n");
+        }
+        if decisions.len() >= MAX_LISTED_DECISIONS as usize {
+            out += &format!("of each sample, the first {MAX_LISTED_DECISIONS} are listed\n");
+        }
+        out
+    }
+
+    /// What a decision counts, or why it does not.
+    fn counts(&self, decision: &JumpDecision) -> String {
+        match decision {
+            one if one.is_nullified => "no: there are too many, or one has no place".to_owned(),
+            one if !one.is_root => "no: its margin jumps itself".to_owned(),
+            one if !one.is_visible => "no: no output jumps there".to_owned(),
+            one if one.weight == 0.0 => "no: another axis counts".to_owned(),
+            one => format!("{} × jump × slope", HumanFloat(one.weight as f32)),
+        }
+    }
+
+    fn axis_name(&self, decision: &JumpDecision) -> String {
+        let axes = self.jumps.map_or(&[][..], |jumps| jumps.axes());
+        axes[decision.axis].to_string()
+    }
+
+    /// The place of a decision, and its text in one line.
+    fn place_of(&self, decision: &JumpDecision) -> (Option<LineColumn>, String) {
+        let span = decision.site.span;
+        let Some(file) = self.sources.get(span.file) else {
+            return (None, decision.site.op.info().name.to_owned());
+        };
+        let text = file.text().get(span.start as usize..span.end as usize);
+        let words = text.unwrap_or_default().split_whitespace();
+        let text = words.collect::<Vec<_>>().join(" ");
+        (Some(file.line_column(span.start)), text)
+    }
+}
+
+fn side(decision: &JumpDecision) -> &'static str {
+    match decision.side < 0.0 {
+        true => "-",
+        false => "+",
+    }
+}
