@@ -18,6 +18,7 @@ pub use adumbra_ir::passes::{FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{Module, Op};
 pub use adumbra_ops::definition::{OpClass, OpInfo};
 
+use adumbra_ir::passes::{DecisionSite, Tracing, trace_decisions};
 use adumbra_ir::text::{self, SpanComments};
 use adumbra_vm::FloatEnvironment;
 
@@ -34,4 +35,18 @@ use adumbra_vm::FloatEnvironment;
 pub fn ir_text(module: &Module) -> String {
     let _mode = FloatEnvironment::enter();
     text::print(module, SpanComments::Hidden)
+}
+
+/// The places in a lowered shader at which values jump, each with the margin's kind: what gradients
+/// through discontinuities look for. Functions with derivatives of their own have none.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, Sources, inspect::decisions};
+/// let source = "shader s(float x, out float o) { o = x < 0.5 ? floor(x) : 1.0; }";
+/// let module = Compiler::new(GlobalsLayout::new()).lowered(&Sources::new("s.adu", source))?;
+/// assert_eq!(decisions(&module).len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn decisions(module: &Module) -> Vec<DecisionSite> {
+    trace_decisions(&mut module.clone(), Tracing::Compared)
 }

@@ -1,6 +1,7 @@
 //! `adumbra emit FILE --stage STAGE` prints a shader as a stage of the compiler leaves it.
 
 use crate::args::{EmitArgs, Stage, TargetName};
+use crate::decision::SourceDecision;
 use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
@@ -12,6 +13,7 @@ use crate::show;
 use adumbra::{
     Compiler, Diagnostics, Options, Program, Sources,
     assembly::Assembly,
+    gradient::DecisionSite,
     group::Group,
     inspect::{self, FunctionReport},
     object::Target,
@@ -98,15 +100,19 @@ fn stage(
     compiler: &Compiler,
     input: &Input,
 ) -> Result<CliResult<Vec<u8>>, Diagnostics> {
-    let is_before_folding = matches!(args.stage, Stage::Ast | Stage::Derivative | Stage::Lineage);
+    let is_before_folding = matches!(
+        args.stage,
+        Stage::Ast | Stage::Derivative | Stage::Decisions | Stage::Lineage
+    );
     if is_before_folding && !args.arguments.is_empty() {
         return Ok(Err(CliError::usage(
             "--arg is for the stages `ir`, `demand`, `bytecode` and `asm`",
         )));
     }
-    let derivative = match (args.stage, input) {
-        (Stage::Derivative, Input::Sources(sources)) => Some(compiler.lowered(sources)?),
-        (Stage::Derivative, Input::Group(group)) => Some(compiler.lowered_group(group)?),
+    let is_of_lowered = matches!(args.stage, Stage::Derivative | Stage::Decisions);
+    let lowered = match input {
+        Input::Sources(sources) if is_of_lowered => Some(compiler.lowered(sources)?),
+        Input::Group(group) if is_of_lowered => Some(compiler.lowered_group(group)?),
         _ => None,
     };
     let program = match (args.stage, input) {
@@ -135,7 +141,10 @@ fn stage(
             if args.compile.stats {
                 report::stats_to_stderr(&program.stats(), OutputFormat::of(args.json));
             }
-            match derivative {
+            match lowered {
+                Some(module) if args.stage == Stage::Decisions => {
+                    Ok(decisions_of(args, &inspect::decisions(&module), sources))
+                }
                 Some(module) => Ok(text_of(args, "derivative", inspect::ir_text(&module))),
                 None => of_program(args, program),
             }
@@ -171,6 +180,17 @@ fn assembly_of(args: &EmitArgs, program: &Program) -> CliResult<Vec<u8>> {
         }),
         false => assembly.to_string().into_bytes(),
     })
+}
+
+fn decisions_of(args: &EmitArgs, sites: &[DecisionSite], sources: &Sources) -> Vec<u8> {
+    let sites = sites.iter().map(|site| SourceDecision::new(site, sources));
+    if args.json {
+        return json_line(&sites.collect::<Vec<_>>());
+    }
+    let head = ["line", "decision", "kind"].map(str::to_owned).to_vec();
+    let lines = sites.map(|site| vec![site.line.to_string(), site.text, site.kind.to_owned()]);
+    let lines: Vec<_> = std::iter::once(head).chain(lines).collect();
+    show::table(&lines).into_bytes()
 }
 
 fn text_of(args: &EmitArgs, stage: &str, text: String) -> Vec<u8> {

@@ -10,6 +10,7 @@ mod blank;
 mod buffers;
 mod check;
 mod checkerboard;
+mod decision;
 mod emit;
 mod error;
 mod eval;

@@ -11,6 +11,7 @@ mod buffers;
 mod closures;
 mod counts;
 mod crates;
+mod decisions;
 mod derived;
 mod discontinuities;
 mod dropped;

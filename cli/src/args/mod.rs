@@ -400,6 +400,8 @@ pub enum Stage {
     /// The intermediate representation as lowering leaves it, with the bodies of derivatives of
     /// functions
     Derivative,
+    /// Where values jump: comparisons of floats, integer parts, signs
+    Decisions,
     /// The intermediate representation after all passes
     Ir,
     /// Which values can trace back to a global

@@ -1,10 +1,10 @@
 //! What becomes of each decision beside the one point that a gradient is of.
 
 use super::GradJob;
+use crate::decision::SourceDecision;
 use crate::error::{CliError, CliResult};
 use crate::show::table;
 use adumbra::gradient::{JumpDecision, JumpDecisions, MAX_LISTED_DECISIONS};
-use adumbra::sources::LineColumn;
 use adumbra::value::HumanFloat;
 use serde::Serialize;
 use serde_json::Value;
@@ -46,16 +46,16 @@ impl GradJob<'_> {
     }
 
     fn json_decision(&self, decision: &JumpDecision) -> JsonDecision {
-        let (place, text) = self.place_of(decision);
+        let source = SourceDecision::new(&decision.site, self.sources);
         let margin = |margin: Option<f32>| margin.map_or(Value::Null, super::show::shortest);
         JsonDecision {
-            line: place.map_or(0, |place| place.line),
-            text,
+            line: source.line,
+            text: source.text,
             margin: decision.margins.map(margin),
             axis: self.axis_name(decision),
             side: side(decision),
             flips: decision.flips,
-            root: decision.is_root,
+            root: decision.roots > 0,
             visible: decision.is_visible,
             nullified: decision.is_nullified,
             weight: decision.weight,
@@ -70,7 +70,7 @@ impl GradJob<'_> {
 
     /// The decisions that flip, or are roots, for people; how many others there are.
     pub fn shown_decisions(&self, decisions: &[JumpDecision]) -> String {
-        let is_shown = |one: &&JumpDecision| one.flips || one.is_root;
+        let is_shown = |one: &&JumpDecision| one.flips || one.roots > 0;
         let shown: Vec<&JumpDecision> = decisions.iter().filter(is_shown).collect();
         let quiet = decisions.len() - shown.len();
         let mut out = String::new();
@@ -85,14 +85,14 @@ impl GradJob<'_> {
             ];
             let mut lines = vec![head.map(str::to_owned).to_vec()];
             for decision in shown.iter().take(MAX_SHOWN) {
-                let (place, text) = self.place_of(decision);
+                let source = SourceDecision::new(&decision.site, self.sources);
                 let margin = |margin: Option<f32>| match margin {
                     Some(margin) => HumanFloat(margin).to_string(),
                     None => "-".to_owned(),
                 };
                 lines.push(vec![
-                    place.map_or(String::new(), |place| place.line.to_string()),
-                    text,
+                    source.line.to_string(),
+                    source.text,
                     format!("{}{}", self.axis_name(decision), side(decision)),
                     margin(decision.margins[0]),
                     margin(decision.margins[1]),
@@ -117,7 +117,7 @@ impl GradJob<'_> {
     fn counts(&self, decision: &JumpDecision) -> String {
         match decision {
             one if one.is_nullified => "no: there are too many, or one has no place".to_owned(),
-            one if !one.is_root => "no: its margin jumps itself".to_owned(),
+            one if one.roots == 0 => "no: its margin jumps itself".to_owned(),
             one if !one.is_visible => "no: no output jumps there".to_owned(),
             one if one.weight == 0.0 => "no: another axis counts".to_owned(),
             one => format!("{} × jump × slope", HumanFloat(one.weight as f32)),
@@ -127,18 +127,6 @@ impl GradJob<'_> {
     fn axis_name(&self, decision: &JumpDecision) -> String {
         let axes = self.jumps.map_or(&[][..], |jumps| jumps.axes());
         axes[decision.axis].to_string()
-    }
-
-    /// The place of a decision, and its text in one line.
-    fn place_of(&self, decision: &JumpDecision) -> (Option<LineColumn>, String) {
-        let span = decision.site.span;
-        let Some(file) = self.sources.get(span.file) else {
-            return (None, decision.site.op.info().name.to_owned());
-        };
-        let text = file.text().get(span.start as usize..span.end as usize);
-        let words = text.unwrap_or_default().split_whitespace();
-        let text = words.collect::<Vec<_>>().join(" ");
-        (Some(file.line_column(span.start)), text)
     }
 }
 

@@ -31,15 +31,15 @@ pub struct JumpDecision {
     pub margins: [Option<f32>; 2],
     /// Whether the two decide otherwise.
     pub flips: bool,
-    /// Whether an edge between the two is one of this decision: its margin crosses the boundary,
-    /// and does not jump itself.
-    pub is_root: bool,
+    /// The edges between the two that are ones of this decision: its margin crosses the boundary,
+    /// and does not jump itself. An integer part can have several.
+    pub roots: usize,
     /// Whether outputs that are differentiated jump there.
     pub is_visible: bool,
-    /// Whether it is a root that does not count, since there are too many, or one has no place.
+    /// Whether it is one that does not count, since there are too many, or one has no place.
     pub is_nullified: bool,
-    /// What the jump times the slope of the margin is multiplied by: 0 if it does not count, or not
-    /// on this axis.
+    /// What the jump times the slope of the margin is multiplied by, at the nearest root: 0 if it
+    /// does not count, or not on this axis.
     pub weight: f64,
 }
 
@@ -216,7 +216,7 @@ impl<'s> KernelDecisions<'s> {
                 side: self.kernel.side,
                 margins: [None; 2],
                 flips: false,
-                is_root: false,
+                roots: 0,
                 is_visible: false,
                 is_nullified: false,
                 weight: 0.0,
@@ -229,7 +229,7 @@ impl<'s> KernelDecisions<'s> {
     /// Marks roots, and what flips, as not counting.
     pub(super) fn nullify(&mut self) {
         for decision in &mut self.listed {
-            decision.is_nullified = decision.is_root || decision.flips;
+            decision.is_nullified = decision.roots > 0 || decision.flips;
         }
     }
 

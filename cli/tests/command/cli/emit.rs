@@ -5,7 +5,15 @@ use super::*;
 #[test]
 fn every_stage_can_be_shown() {
     let file = example("eval_practical.adu");
-    for stage in ["ast", "derivative", "ir", "lineage", "demand", "bytecode"] {
+    for stage in [
+        "ast",
+        "derivative",
+        "decisions",
+        "ir",
+        "lineage",
+        "demand",
+        "bytecode",
+    ] {
         let ran = adumbra(["emit", &file, "--stage", stage].into_iter().chain(SEEDS));
         assert_eq!(ran.code, 0, "{stage}: {ran:?}");
         assert!(
@@ -48,6 +56,30 @@ fn derivative_stage_has_bodies_of_derivatives() {
     );
     let folded = adumbra(["emit", &file, "--stage", "derivative", "--arg", "x=1"]);
     assert_eq!(folded.code, 2, "{folded:?}");
+}
+
+#[test]
+fn decisions_stage_lists_where_values_jump() {
+    let text = "shader s(float x, out float o) {
+        o = floor(x * 3.0) + (x <
+            0.5 ? 1.0 : 0.0);
+    }";
+    let file = scratch("decisions_stage.adu", text);
+    let ran = adumbra(["emit", &file, "--stage", "decisions"]);
+    assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{ran:?}");
+    assert!(lines[1].contains("floor(x * 3.0)"), "{ran:?}");
+    assert!(
+        lines[2].contains("x < 0.5") && lines[2].ends_with("sign"),
+        "{ran:?}"
+    );
+    let json = json_of(&adumbra(["emit", &file, "--stage", "decisions", "--json"]));
+    assert_eq!(json[0]["kind"], "floor");
+    assert_eq!(
+        (&json[1]["line"], &json[1]["text"]),
+        (&2.into(), &"x < 0.5".into())
+    );
 }
 
 #[test]

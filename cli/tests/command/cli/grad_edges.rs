@@ -3,6 +3,7 @@
 use super::grad::grad;
 use super::{close, json_of};
 use serde_json::{Value, json};
+use tempfile::tempdir;
 
 const FACTS: &str = include_str!("../../../../tests/data/discontinuity_facts.json");
 
@@ -170,4 +171,104 @@ fn loops_that_neighbours_leave_apart_are_refused_by_pairs_alone() {
     );
     let edge = grad(source, &[&args[..], &["edge"]].concat());
     assert_eq!(edge.code, 0, "{edge:?}");
+}
+
+#[test]
+fn decisions_beside_a_point_are_explained() {
+    for rules in ["edge", "pair"] {
+        let args = ["--size", "16x16", "--at", "13,8", "--rules", rules];
+        let text = grad(DISC, &args).stdout;
+        assert!(text.contains("length(p) < radius"), "{text}");
+        assert!(text.contains("pixel.x-"), "{text}");
+        assert!(text.contains("the same at a neighbour: 3"), "{text}");
+        let found = json_of(&grad(DISC, &[&args[..], &["--json"]].concat()));
+        let decisions = found["decisions"].as_array().unwrap();
+        assert_eq!(decisions.len(), 4, "{found}");
+        let roots = decisions.iter().filter(|one| one["root"] == json!(true));
+        let roots: Vec<&Value> = roots.collect();
+        assert_eq!(roots.len(), 1, "{found}");
+        let root = roots[0];
+        assert_eq!(root["line"], json!(5));
+        assert_eq!(root["text"], json!("length(p) < radius"));
+        assert_eq!(
+            (&root["axis"], &root["side"]),
+            (&json!("pixel.x"), &json!("-"))
+        );
+        for (flag, is_set) in [("flips", true), ("visible", true), ("nullified", false)] {
+            assert_eq!(root[flag], json!(is_set), "{flag}");
+        }
+        let [here, there] = [0, 1].map(|at| root["margin"][at].as_f64().unwrap());
+        assert!(here * there < 0.0, "{root}");
+    }
+    // Of many points none is listed.
+    let all = json_of(&grad(
+        DISC,
+        &["--size", "16x16", "--rules", "edge", "--json"],
+    ));
+    assert!(all.get("decisions").is_none(), "{all}");
+}
+
+#[test]
+fn decisions_that_do_not_count_say_why() {
+    let source = "shader s(float t = 0.1, out float o) { float x = global_value<x> + t; o = step(0.3, x) + step(0.6, x); }";
+    let ran = grad(source, &["--rules", "pair", "--axes", "x", "-g", "x=0"]);
+    assert!(ran.stdout.contains("no: there are too many"), "{ran:?}");
+    let hidden = "shader s(float t = 0.1, out float o) { float x = global_value<x> + t; o = 0.0 * step(0.3, x); }";
+    let ran = grad(hidden, &["--rules", "edge", "--axes", "x", "-g", "x=0"]);
+    assert!(ran.stdout.contains("no: no output jumps there"), "{ran:?}");
+}
+
+#[test]
+fn casts_that_decide_end_no_gradient() {
+    let source =
+        "shader s(float t = 2.5, out float o) { o = float(int(global_value<x> * t)) + hash11(t); }";
+    let edge = ["--rules", "edge", "--axes", "x", "-g", "x=1", "--json"];
+    let found = json_of(&grad(source, &edge));
+    let ends = found["ends"].as_array().unwrap();
+    assert_eq!(ends.len(), 1, "{found}");
+    assert!(ends[0]["name"].as_str().unwrap().starts_with("hash11"));
+    let smooth = json_of(&grad(source, &["-g", "x=1", "--json"]));
+    assert_eq!(smooth["ends"].as_array().unwrap().len(), 2, "{smooth}");
+}
+
+#[test]
+fn views_show_what_edges_come_to() {
+    let folder = tempdir().unwrap();
+    let view = |view: &str, rules: &str| {
+        let out = folder.path().join(format!("{view}_{rules}.exr"));
+        let file = out.to_str().unwrap();
+        let args = [
+            "--size", "16x16", "--rules", rules, "--view", view, "-o", file,
+        ];
+        let ran = grad(DISC, &args);
+        (ran.code, ran.stderr, out.exists())
+    };
+    for name in ["axis", "flips", "roots", "nullified"] {
+        for rules in ["edge", "pair"] {
+            assert_eq!(
+                view(name, rules),
+                (0, String::new(), true),
+                "{name} {rules}"
+            );
+        }
+    }
+    let (code, said, _) = view("flips", "smooth");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("give `--rules edge` or"), "{said}");
+}
+
+#[test]
+fn quiet_rules_are_of_pairs() {
+    let quiet = |rules: &str| {
+        grad(
+            DISC,
+            &["--size", "16x16", "--rules", rules, "--quiet", "static"],
+        )
+    };
+    assert_eq!(quiet("pair").code, 0);
+    assert!(
+        quiet("edge")
+            .stderr
+            .contains("`--quiet` is for `--rules pair`")
+    );
 }

@@ -58,9 +58,11 @@ impl Worker<'_> {
                 false => self.weight(&here, number, root),
             };
             let decision = all[root.kernel].of(occurrence);
-            decision.is_root = true;
-            decision.is_visible = root.jump.iter().any(|jump| *jump != 0.0);
-            decision.weight = weight;
+            if decision.roots == 0 {
+                decision.weight = weight;
+            }
+            decision.roots += 1;
+            decision.is_visible |= root.jump.iter().any(|jump| *jump != 0.0);
         }
         for (kernel, decisions) in searched.iter().zip(&mut all) {
             if kernel.is_unresolved {

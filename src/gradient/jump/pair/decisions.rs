@@ -91,7 +91,7 @@ impl Worker<'_> {
                     [0, 1, 2].map(|scalar| looked_at.word(number, scalar) != 0);
                 let roots = looked_at.word(number, 3);
                 let decision = decisions.of(occurrence);
-                (decision.flips, decision.is_root) = (flips, is_root);
+                (decision.flips, decision.roots) = (flips, usize::from(is_root));
                 (decision.is_visible, decision.is_nullified) =
                     (is_visible, is_visible && roots > 1);
                 if let [Some(own), Some(other)] = decision.margins
