@@ -57,7 +57,7 @@ fn edges_list_the_roots_that_points_see() {
         let listed_roots: usize = counted.map(|one| one.roots).sum();
         assert_eq!(listed_roots, roots, "{}", fact.id);
         assert_eq!(kernels(&listed, |one| one.is_nullified), nullified);
-        // A neighbour that decides otherwise is behind an edge, or a decision that it alone makes.
+        // A neighbour that decides otherwise is across an edge, or makes a decision of its own.
         let flips = point.map_or(0, |point| point.flips);
         let differs = |one: &JumpDecision| one.flips || one.margins.contains(&None);
         assert_eq!(kernels(&listed, differs), flips, "{}", fact.id);
@@ -106,7 +106,7 @@ fn decisions_of_a_loop_are_listed_by_iteration() {
 }
 
 #[test]
-fn decision_behind_another_has_no_margin_on_its_other_side() {
+fn decision_within_another_has_no_margin_on_its_other_side() {
     let source = "shader s(float t = 0.5, out float o) {
         o = 0.0;
         if (global_value<x> < t) { o = global_value<x> < t - 8.0 ? 2.0 : 1.0; }

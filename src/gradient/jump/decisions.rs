@@ -1,4 +1,4 @@
-//! What becomes of each decision between a point and its neighbours, for people who ask why.
+//! What becomes of each decision between a point and its neighbours: why a gradient is what it is.
 
 use super::batch::JumpBatch;
 use super::edge::{self, BlockSampler, Sampler, Traced};
@@ -180,8 +180,8 @@ pub(super) struct KernelDecisions<'s> {
 }
 
 impl<'s> KernelDecisions<'s> {
-    /// Those of the two samples, which were traced: the point's, then what the neighbour alone comes
-    /// to.
+    /// Those of the two samples, which were traced: the point's, then what the neighbour alone
+    /// comes to.
     pub(super) fn new(
         kernel: Kernel,
         sites: &'s [DecisionSite],
