@@ -118,6 +118,8 @@ codes! {
     ReplacedGradient = 516 Warning "a gradient that another one replaces";
     MisspeltMetadata = 517 Warning "metadata of a texture that is nearly called like one with a meaning";
     EndedGradient = 518 Warning "a gradient of a shader that ends on the way";
+    VaryingEquality = 519 Warning "an equality of floats that vary, which edges do not count";
+    UnmovedAxis = 520 Warning "an axis along which nothing of a shader moves";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";

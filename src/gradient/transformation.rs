@@ -4,9 +4,12 @@ use super::request::GradientRequest;
 use super::shader::{self, ShaderDerivative};
 use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
+use adumbra_ir::Span;
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::Module;
-use adumbra_ir::passes::{DecisionSite, Tracing, straighten_entry, trace_decisions};
+use adumbra_ir::passes::{
+    DecisionSite, Tracing, straighten_entry, trace_decisions, varying_equalities,
+};
 
 /// A transformation of a whole shader.
 #[cfg_attr(
@@ -45,6 +48,8 @@ pub(crate) struct Transformed {
     pub(crate) derivative: Option<ShaderDerivative>,
     /// The sites of the decisions that are traced.
     pub(crate) sites: Vec<DecisionSite>,
+    /// Equalities of floats that vary, if decisions are traced.
+    pub(crate) equalities: Vec<Span>,
 }
 
 /// Transforms a lowered module by each of these in turn.
@@ -57,6 +62,10 @@ pub(crate) fn transform(
     derivatives: Derivatives,
 ) -> Result<Transformed, Box<Diagnostic>> {
     let mut reported = Transformed::default();
+    let is_trace = |one: &Transformation| matches!(one, Transformation::Trace(_));
+    if transformations.iter().any(is_trace) {
+        reported.equalities = varying_equalities(module);
+    }
     let (mut nested, mut passes_adjoints) = (0, false);
     for transformation in transformations {
         match transformation {

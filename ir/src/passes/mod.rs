@@ -54,7 +54,7 @@ mod tests;
 pub use dataflow::MAX_FIXPOINT_ROUNDS;
 pub use decisions::{
     DecisionKind, DecisionSite, MAX_FORCED_DECISIONS, Tracing, names as decision_names,
-    trace_decisions,
+    trace_decisions, varying_equalities,
 };
 pub use differentiate::{
     KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,

@@ -28,14 +28,15 @@ pub use edge::{MAX_DECISIONS, MAX_ROOTS};
 
 use super::parts::Parameter;
 use super::request::GradientRequest;
-use super::shader::refused;
-use super::{Gradient, Transformation};
+use super::shader::{read_globals, refused};
+use super::{Gradient, Transformation, Transformed};
 use crate::compiler::Origin;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
-use adumbra_ir::Span;
+use crate::value::Part;
 use adumbra_ir::passes::{DecisionKind, DecisionSite};
+use adumbra_ir::{Code, Span, Type};
 use adumbra_vm::FloatEnvironment;
 use axes::{AxisError, AxisMoves, moves};
 use edge::EdgePrograms;
@@ -112,8 +113,44 @@ impl ProgramMaker<'_> {
     fn transformed(
         &self,
         steps: &[Transformation],
-    ) -> Result<(Arc<Program>, super::Transformed), Diagnostics> {
+    ) -> Result<(Arc<Program>, Transformed), Diagnostics> {
         self.origin.transformed(self.program.sources(), steps)
+    }
+
+    /// The names of the globals with floats that the program reads.
+    fn read_globals(&self) -> Vec<String> {
+        let read = self.program.module().map(read_globals);
+        let read = read.unwrap_or_default().into_iter();
+        let members = self.program.globals().members().iter().zip(read);
+        let has_floats = |ty: &Type| !ty.float_scalars().is_empty();
+        members
+            .filter(|(member, is_read)| *is_read && has_floats(member.ty()))
+            .map(|(member, _)| member.name().to_owned())
+            .collect()
+    }
+
+    /// The axes along which nothing moves that the program reads.
+    fn unmoved(&self, axes: &[Axis], moves: &[AxisMoves]) -> Vec<Diagnostic> {
+        let read = self.read_globals();
+        let layout = self.program.globals();
+        let read = read.iter().filter_map(|name| layout.member(name));
+        let words: Vec<_> = read
+            .map(|member| member.part(Part::Value as usize))
+            .collect();
+        let is_read = |word: usize| words.iter().any(|words| words.contains(&word));
+        let shader = self
+            .program
+            .module()
+            .map_or(Span::default(), |of| of.entry().span);
+        let along = axes.iter().zip(moves);
+        let unmoved = along.filter(|(_, axis)| !axis.moves.iter().any(|(word, _)| is_read(*word)));
+        let warnings = unmoved.map(|(axis, _)| {
+            let message = format!("along the axis `{axis}` nothing moves that the shader reads");
+            Diagnostic::new(Code::UnmovedAxis, shader, message)
+                .here("has no edges between its neighbours along that axis")
+                .help("an axis is a float of a global that the shader reads")
+        });
+        warnings.collect()
     }
 }
 
@@ -158,7 +195,9 @@ impl JumpGradient {
     }
 
     /// Where gradients end that would matter, in outputs or in margins of decisions: as
-    /// [`Gradient::ends`] has them, without the conversions to integers that are decisions.
+    /// [`Gradient::ends`] has them, without the conversions to integers that are decisions; then
+    /// what edges do not count: equalities of floats that vary (W0519), and axes along which
+    /// nothing moves (W0520).
     pub fn ends(&self) -> &[Diagnostic] {
         &self.ends
     }
@@ -193,11 +232,23 @@ impl Program {
             program: self,
             smooth: &smooth,
         };
-        let (programs, sites) = match rules {
+        let (programs, reported) = match rules {
             JumpRules::Pair => maker.pair(request)?,
             JumpRules::Edge => maker.edge()?,
         };
-        let ends = ends(&smooth, &programs, &sites);
+        let Transformed {
+            sites, equalities, ..
+        } = reported;
+        let mut ends = ends(&smooth, &programs, &sites);
+        let uncounted = equalities.into_iter().map(|place| {
+            let message = "this equality counts nothing: it holds nowhere but on an edge";
+            Diagnostic::new(Code::VaryingEquality, place, message)
+                .here("of floats that vary")
+                .help("compare with a width: `abs(a - b) < w`")
+        });
+        ends.extend(uncounted);
+        ends.extend(maker.unmoved(axes, &moves));
+        ends.sort_by_key(|end| end.span);
         Ok(JumpGradient {
             ends,
             smooth,

@@ -272,3 +272,34 @@ fn quiet_rules_are_of_pairs() {
             .contains("`--quiet` is for `--rules pair`")
     );
 }
+
+#[test]
+fn equalities_of_what_varies_are_reported() {
+    let ends = |source: &str| {
+        let args = ["--rules", "edge", "--axes", "x", "-g", "x=1", "--json"];
+        let found = json_of(&grad(source, &args));
+        let ends = found["ends"].as_array().unwrap().iter();
+        ends.map(|end| (end["code"].clone(), end["name"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let varying = "shader s(float t = 1.0, out float o) { float x = global_value<x> * 2.0; if (x == t) { o = 1.0; } o += step(x, t); }";
+    assert_eq!(ends(varying), [(json!("W0519"), json!("x == t"))]);
+    // An integer part jumps itself, and what is the same for all points is no edge.
+    let integers = "shader s(float t = 1.0, out float o) { o = floor(global_value<x>) == 2.0 && t == 1.0 ? 1.0 : 0.0; }";
+    assert_eq!(ends(integers), []);
+}
+
+#[test]
+fn axes_along_which_nothing_moves_are_reported() {
+    let source = "shader s(float t = 0.5, out float o) { o = step(global_value<x>, t); }";
+    let ends = |axes: &str| {
+        let globals = ["-g", "x=1", "-g", "y=1", "-g", "z=1"];
+        let args = ["--rules", "edge", "--json", "--axes", axes];
+        let found = json_of(&grad(source, &[&globals[..], &args].concat()));
+        found["ends"].as_array().unwrap().len()
+    };
+    assert_eq!(ends("x"), 0);
+    // The first two may move x by its shadow.
+    assert_eq!(ends("y,z"), 0);
+    assert_eq!(ends("x,y,z"), 1);
+}

@@ -18,9 +18,11 @@
 //! nothing here: their writer said how they change. So do jumps without a margin, as that of
 //! `voronoi`, and equalities, which hold nowhere but on an edge.
 
+mod equalities;
 mod kind;
 mod rewrite;
 
+pub use equalities::varying_equalities;
 pub use kind::DecisionKind;
 pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of};
 

@@ -23,11 +23,9 @@ use super::{ProgramMaker, RulePrograms};
 use crate::diagnostics::Diagnostics;
 use crate::gradient::parts::{Parameter, ParameterKind};
 use crate::gradient::request::GradientRequest;
-use crate::gradient::shader::read_globals;
-use crate::gradient::{Gradient, Transformation};
+use crate::gradient::{Gradient, Transformation, Transformed};
 use crate::program::Program;
-use adumbra_ir::Type;
-use adumbra_ir::passes::{DecisionSite, Tracing, decision_names};
+use adumbra_ir::passes::{Tracing, decision_names};
 use std::sync::Arc;
 
 /// The programs of edges.
@@ -58,13 +56,13 @@ impl EdgePrograms {
 }
 
 impl ProgramMaker<'_> {
-    /// The programs of edges, and the sites of decisions.
-    pub(super) fn edge(&self) -> Result<(RulePrograms, Vec<DecisionSite>), Diagnostics> {
+    /// The programs of edges, and what tracing the shader reported.
+    pub(super) fn edge(&self) -> Result<(RulePrograms, Transformed), Diagnostics> {
         let watching = Transformation::Trace(Tracing::Watched);
         let (watched, reported) = self.transformed(std::slice::from_ref(&watching))?;
         let read = self.read_globals();
         if reported.sites.is_empty() || read.is_empty() {
-            return Ok((RulePrograms::Smooth, reported.sites));
+            return Ok((RulePrograms::Smooth, reported));
         }
         let by_numbers = |request: GradientRequest, parameter: &Parameter| match parameter.kind {
             ParameterKind::Input => request.by_input(parameter.value.name.clone()),
@@ -97,18 +95,6 @@ impl ProgramMaker<'_> {
                 .then(|| margins(memory))
                 .transpose()?,
         };
-        Ok((RulePrograms::Edge(Box::new(programs)), reported.sites))
-    }
-
-    /// The names of the globals with floats that the program reads.
-    fn read_globals(&self) -> Vec<String> {
-        let read = self.program.module().map(read_globals);
-        let read = read.unwrap_or_default().into_iter();
-        let members = self.program.globals().members().iter().zip(read);
-        let has_floats = |ty: &Type| !ty.float_scalars().is_empty();
-        members
-            .filter(|(member, is_read)| *is_read && has_floats(member.ty()))
-            .map(|(member, _)| member.name().to_owned())
-            .collect()
+        Ok((RulePrograms::Edge(Box::new(programs)), reported))
     }
 }

@@ -14,10 +14,10 @@ pub(super) use worker::Worker;
 
 use super::{ProgramMaker, RulePrograms};
 use crate::diagnostics::Diagnostics;
-use crate::gradient::Transformation;
 use crate::gradient::request::GradientRequest;
+use crate::gradient::{Transformation, Transformed};
 use crate::program::Program;
-use adumbra_ir::passes::{DecisionSite, Tracing};
+use adumbra_ir::passes::Tracing;
 use std::sync::Arc;
 
 /// The programs of pairs.
@@ -30,11 +30,11 @@ pub(super) struct PairPrograms {
 }
 
 impl ProgramMaker<'_> {
-    /// The programs of pairs, and the sites of decisions.
+    /// The programs of pairs, and what tracing the shader reported.
     pub(super) fn pair(
         &self,
         request: &GradientRequest,
-    ) -> Result<(RulePrograms, Vec<DecisionSite>), Diagnostics> {
+    ) -> Result<(RulePrograms, Transformed), Diagnostics> {
         // Refused first, with the reason.
         let (pair, _) = self.transformed(&[Transformation::Pair(request.clone())])?;
         let steps = [
@@ -46,6 +46,6 @@ impl ProgramMaker<'_> {
             true => RulePrograms::Smooth,
             false => RulePrograms::Pair(PairPrograms { compared, pair }),
         };
-        Ok((programs, reported.sites))
+        Ok((programs, reported))
     }
 }
