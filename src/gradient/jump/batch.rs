@@ -65,10 +65,13 @@ impl JumpReport {
 pub struct JumpPoint {
     /// Its number among the points of the planes.
     pub point: usize,
-    /// The number of the axis that supplies its gradient, by the rules `Pair`.
+    /// The number of the axis that supplies its gradient. By the rules `Edge` each edge has its
+    /// own: it is that of all edges that count, if it is the same.
     pub axis: Option<usize>,
     /// The edges.
     pub roots: usize,
+    /// Those of them that count: others are seen along another axis, or do not reach an output.
+    pub counted: usize,
     /// Neighbours to which edges do not count.
     pub nullified: usize,
 }

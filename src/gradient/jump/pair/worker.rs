@@ -52,11 +52,13 @@ impl FoundPoint {
         let own: Vec<&RootedKernel> = own.collect();
         let half_sum = |float: usize| 0.5 * own.iter().map(|k| k.gradient[float]).sum::<f64>();
         let nullified = self.kernels.iter().filter(|kernel| kernel.apart.is_none());
+        let counted = own.iter().filter(|kernel| kernel.apart.is_some());
         PointChange {
             point: JumpPoint {
                 point: self.point,
                 axis: Some(axis),
                 roots: self.kernels.len(),
+                counted: counted.count(),
                 nullified: nullified.count(),
             },
             // Of the two kernels of the axis, those without a root have the smooth gradient.
