@@ -87,12 +87,15 @@ impl JumpReport {
 pub struct JumpPoint {
     /// Its number among the points of the planes.
     pub point: usize,
-    /// The number of the axis that supplies its gradient, by the rules `Pair`.
+    /// The number of the axis that supplies its gradient. By the rules `Edge` each edge has its
+    /// own: it is that of all edges that count, if it is the same.
     pub axis: Option<usize>,
     /// Neighbours that decide otherwise.
     pub flips: usize,
     /// The edges.
     pub roots: usize,
+    /// Those of them that count: others are seen along another axis, or do not reach an output.
+    pub counted: usize,
     /// Neighbours to which edges do not count.
     pub nullified: usize,
 }
@@ -105,6 +108,7 @@ impl JumpPoint {
             axis: None,
             flips: 0,
             roots: 0,
+            counted: 0,
             nullified: 0,
         }
     }

@@ -113,6 +113,10 @@ impl<'b> Worker<'b> {
             if weight == 0.0 {
                 continue;
             }
+            let axis = root.sample.axis;
+            let is_one = change.point.counted == 0 || change.point.axis == Some(axis);
+            change.point.axis = is_one.then_some(axis);
+            change.point.counted += 1;
             weighed.push((root.sample, weight));
             for (sum, &float) in change.added.iter_mut().zip(&self.places.wanted) {
                 let slope = self.margins.float(number, float);

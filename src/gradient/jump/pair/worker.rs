@@ -67,6 +67,7 @@ impl FoundPoint {
                 axis: Some(axis),
                 flips: self.flips,
                 roots: count(|roots| roots > 0),
+                counted: own.iter().filter(|kernel| kernel.roots == 1).count(),
                 nullified: count(|roots| roots > 1),
                 ..JumpPoint::new(self.point)
             },
