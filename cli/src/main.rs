@@ -22,6 +22,7 @@ mod info;
 mod input;
 mod load;
 mod messages;
+mod moved;
 mod numpy;
 mod point_report;
 mod repl;

@@ -1,14 +1,13 @@
 //! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
 
+use super::fill::{OutputScalar, PointProgram, add_scalars, output_planes};
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::image::Textures;
 use crate::report;
-use adumbra::batch::{
-    BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
-};
+use adumbra::batch::{BatchReport, BatchSetup, PlaneSums, SumFaults};
 use adumbra::gradient::{BufferGradients, JumpBatch, JumpReport, Parameter};
 use adumbra::host::MessageId;
 use adumbra::{Host, SampleRequest, Sampled};
@@ -92,7 +91,7 @@ impl Evaluated {
 }
 
 /// The host of a gradient's points.
-struct GradHost<'a> {
+pub struct GradHost<'a> {
     textures: &'a Textures,
     interrupt: &'a Interrupt,
 }
@@ -110,26 +109,8 @@ impl Host for GradHost<'_> {
     }
 }
 
-/// A scalar of the program's outputs: its output, its number there, and among those of all.
-struct OutputScalar<'n> {
-    output: &'n str,
-    scalar: usize,
-    among_all: usize,
-}
-
-/// The planes of scalars of outputs.
-fn output_planes<'p>(
-    scalars: &[OutputScalar<'p>],
-    planes: &'p mut [Vec<f32>],
-) -> Vec<OutputPlane<'p>> {
-    let planes = scalars.iter().zip(planes);
-    planes
-        .map(|(of, plane)| OutputPlane::new(of.output, Part::Value, of.scalar, plane, 1))
-        .collect()
-}
-
 impl GradJob<'_> {
-    fn host(&self) -> GradHost<'_> {
+    pub fn host(&self) -> GradHost<'_> {
         GradHost {
             textures: self.textures,
             interrupt: self.interrupt,
@@ -152,7 +133,7 @@ impl GradJob<'_> {
         let (mut slots, mut scalars): (Vec<Slot>, Vec<OutputScalar<'_>>) = Default::default();
         for (name, is_weighted) in outputs.chain(gradients) {
             let first = scalars.len();
-            self.add_scalars(name, &mut scalars);
+            add_scalars(self.gradient.program(), name, &mut scalars);
             slots.push(Slot {
                 name: name.to_owned(),
                 planes: first..scalars.len(),
@@ -171,7 +152,17 @@ impl GradJob<'_> {
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
-            let (mut gradients, report) = self.fill(&band, &scalars, &mut planes)?;
+            let own = PointProgram {
+                instance: self.instance,
+                points: &self.points,
+                moved: None,
+            };
+            let (mut gradients, report) = self.fill(&own, &band, &scalars, &mut planes)?;
+            if let Some(differences) = self.differences {
+                let gradients = slots[self.gradient.outputs().len()..].iter();
+                let gradients = gradients.map(|slot| slot.planes.clone());
+                differences.put(self, &band, gradients, &mut planes)?;
+            }
             if let Some((more, found)) = self.add_jumps(&band, &scalars, &mut planes)? {
                 if let Some(more) = more {
                     gradients.join(&more);
@@ -218,53 +209,6 @@ impl GradJob<'_> {
         })
     }
 
-    /// Adds the floats of an output.
-    fn add_scalars<'n>(&self, name: &'n str, to: &mut Vec<OutputScalar<'n>>) {
-        let mut before = 0;
-        for output in self.gradient.program().outputs() {
-            if output.name == name {
-                let floats = output.ty.float_scalars().into_iter();
-                to.extend(floats.map(|scalar| OutputScalar {
-                    output: name,
-                    scalar,
-                    among_all: before + scalar,
-                }));
-                return;
-            }
-            before += output.ty.scalar_count();
-        }
-    }
-
-    /// Evaluates a band of points, and writes scalars of its outputs to a plane each.
-    fn fill(
-        &self,
-        band: &Range<usize>,
-        scalars: &[OutputScalar<'_>],
-        planes: &mut [Vec<f32>],
-    ) -> CliResult<(BufferGradients, BatchReport)> {
-        let Some(tier) = self.setup.engine.tier() else {
-            return self.fill_singly(band, scalars, planes);
-        };
-        let setup = BatchSetup {
-            limits: self.setup.limits(self.instance.program()),
-            tier,
-            ..BatchSetup::default()
-        };
-        let varying = self.points.planes(band);
-        let mut outputs = output_planes(scalars, planes);
-        let done = WholeBatch::new(self.instance)
-            .setup(setup)
-            .threads(self.args.threads.map_or(0, usize::from))
-            .numbered_from(band.start as u64)
-            .planes(
-                &self.points.batch_globals(&varying),
-                0..band.len(),
-                &mut outputs,
-                || self.host(),
-            );
-        done.map_err(CliError::usage)
-    }
-
     /// Adds what jumps do to a band of points, if they count.
     fn add_jumps(
         &self,
@@ -306,27 +250,5 @@ impl GradJob<'_> {
             || self.host(),
         );
         done.map(Some).map_err(CliError::usage)
-    }
-
-    /// The same by an engine of single points.
-    fn fill_singly(
-        &self,
-        band: &Range<usize>,
-        scalars: &[OutputScalar<'_>],
-        planes: &mut [Vec<f32>],
-    ) -> CliResult<(BufferGradients, BatchReport)> {
-        let mut evaluator = self.setup.evaluator(self.instance)?;
-        let mut report = BatchReport::default();
-        let mut words = Vec::new();
-        self.points.for_each_point(band.clone(), |number, globals| {
-            let outcome = evaluator.evaluate(globals, &mut self.host());
-            report.add(number, outcome, evaluator.faults());
-            words.clear();
-            words.extend(evaluator.words(Part::Value).expect("values are there"));
-            for (of, plane) in scalars.iter().zip(&mut *planes) {
-                plane[number - band.start] = f32::from_bits(words[of.among_all]);
-            }
-        });
-        Ok((evaluator.take_gradients(), report))
     }
 }

@@ -2,8 +2,10 @@
 //! of an image, or as an image or arrays.
 
 mod check;
+mod differences;
 mod evaluate;
 mod files;
+mod fill;
 mod points;
 mod seeds;
 mod show;
@@ -25,7 +27,8 @@ use adumbra::gradient::{
     Parameter, ParameterKind,
 };
 use adumbra::program::BufferNumbers;
-use adumbra::{Derivatives, Instance, Program, Sources};
+use adumbra::{Derivatives, Diagnostic, Instance, Program, Sources};
+use differences::StepDifferences;
 use files::OutputFiles;
 use points::{GradPoints, SeededPoints};
 use seeds::Seeds;
@@ -94,7 +97,12 @@ pub fn grad(args: GradArgs) -> CliResult {
     let files = OutputFiles::choose(&args, gradient)?;
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
-    report::diagnostics_to_stderr(gradient.ends(), &sources, format);
+    // Differences do not end where derivatives do.
+    let ends = match args.rules {
+        GradRules::Fd => &[],
+        _ => gradient.ends(),
+    };
+    report::diagnostics_to_stderr(ends, &sources, format);
     if args.size.is_none() {
         let slips = UnreadGlobals::Misspelt;
         global_notes::note_unread_and_unset(&compile, &program, slips, format);
@@ -104,12 +112,22 @@ pub fn grad(args: GradArgs) -> CliResult {
 
     let mut instance = unfolded_instance(&args.arguments, gradient.program())?;
     set_buffers(&args.buffers, &mut instance)?;
-    let points = match (grid, args.at) {
-        (Some(grid), at) => GradPoints::of_image(grid, at, &setup, gradient.program())?,
-        (None, _) => {
-            let globals = setup.adopt_globals(&setup.globals, gradient.program())?;
-            GradPoints::One(globals)
+    let points_of = |program: &Program| match &grid {
+        Some(grid) => GradPoints::of_image(grid.clone(), args.at, &setup, program),
+        None => {
+            let globals = setup.adopt_globals(&setup.globals, program)?;
+            Ok(GradPoints::One(globals))
         }
+    };
+    let points = points_of(gradient.program())?;
+    let differences = match args.rules {
+        GradRules::Fd => {
+            let mut instance = unfolded_instance(&args.arguments, &program)?;
+            set_buffers(&args.buffers, &mut instance)?;
+            let points = points_of(&program)?.without_seeds();
+            Some(StepDifferences::new(instance, points, args.step, gradient)?)
+        }
+        _ => None,
     };
     let seeds = seeds::read(&args.seeds, gradient.outputs(), &points)?;
     let job = GradJob {
@@ -117,7 +135,9 @@ pub fn grad(args: GradArgs) -> CliResult {
         setup: &setup,
         program: &program,
         gradient,
+        ends,
         jumps: jumps.as_ref(),
+        differences: differences.as_ref(),
         instance: &instance,
         points: points.with_seeds(gradient, &seeds),
         seeds: &seeds,
@@ -131,12 +151,12 @@ pub fn grad(args: GradArgs) -> CliResult {
         check::refuse(&job)?;
     }
     let done = job.evaluate(files.has_points(gradient))?;
-    let differences = match args.check {
+    let checked = match args.check {
         true => Some(check::differences(&job)?),
         false => None,
     };
     let scales = job.write_files(&done)?;
-    show::print(&job, &done, differences.as_deref(), &scales)?;
+    show::print(&job, &done, checked.as_deref(), &scales)?;
     match done.report.stopped {
         0 => Ok(()),
         _ => Err(CliError::Reported),
@@ -150,8 +170,12 @@ struct GradJob<'a> {
     /// The program without the gradient.
     program: &'a Arc<Program>,
     gradient: &'a Gradient,
+    /// Where derivatives end.
+    ends: &'a [Diagnostic],
     /// What finds jumps, if these count.
     jumps: Option<&'a JumpGradient>,
+    /// What takes differences, if they are the gradient.
+    differences: Option<&'a StepDifferences>,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
     points: SeededPoints,
@@ -168,7 +192,7 @@ impl GradJob<'_> {
     fn is_zero(&self, parameter: &Parameter) -> bool {
         match self.jumps {
             Some(jumps) => jumps.is_zero(parameter),
-            None => parameter.is_zero,
+            None => parameter.is_zero && self.differences.is_none(),
         }
     }
 
@@ -186,9 +210,14 @@ impl GradJob<'_> {
 
 /// The rules for what jumps, and the axes along which it is looked for, if it is.
 fn jump_rules(args: &GradArgs) -> CliResult<Option<(Vec<Axis>, JumpRules)>> {
+    if args.step.is_some() && args.rules != GradRules::Fd {
+        return Err(CliError::usage(
+            "`--step` says how far differences move parameters: give `--rules fd`",
+        ));
+    }
     let rules = match args.rules {
-        GradRules::Smooth if args.axes.is_empty() => return Ok(None),
-        GradRules::Smooth => {
+        GradRules::Smooth | GradRules::Fd if args.axes.is_empty() => return Ok(None),
+        GradRules::Smooth | GradRules::Fd => {
             return Err(CliError::usage(
                 "`--axes` says where edges are looked for: give `--rules edge` or `--rules pair`",
             ));

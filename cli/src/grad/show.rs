@@ -308,7 +308,7 @@ fn print_json(
             .map(|parameter| label(job.gradient, parameter))
             .collect(),
         points: done.points,
-        ends: (job.gradient.ends().iter())
+        ends: (job.ends.iter())
             .map(|end| JsonEnd::new(job, end))
             .collect(),
         differences,

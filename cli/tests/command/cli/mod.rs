@@ -7,6 +7,7 @@ mod eval;
 mod files;
 mod grad;
 mod grad_arrays;
+mod grad_differences;
 mod grad_edges;
 mod run;
 mod simd;
