@@ -92,8 +92,8 @@ impl Evaluated {
 
 /// The host of a gradient's points.
 pub struct GradHost<'a> {
-    textures: &'a Textures,
-    interrupt: &'a Interrupt,
+    pub textures: &'a Textures,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Host for GradHost<'_> {
