@@ -32,7 +32,7 @@ enum Exactness {
 }
 
 const STUDIES: [(Study, Exactness); 8] = [
-    (by("circle", [256, 256], "r", 1e-3), Exactness::Constant),
+    (by("disc", [256, 256], "r", 1e-3), Exactness::Constant),
     (by("ring", [256, 256], "r", 1e-3), Exactness::Constant),
     (
         by("rectangle", [320, 320], "phi", 1e-5),

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// A program with the part of its image that is shown: its corner.
 const STUDIES: [(Study, [usize; 2]); 5] = [
-    (by("circle", [256, 256], "r", 1e-3), [80, 79]),
+    (by("disc", [256, 256], "r", 1e-3), [80, 79]),
     (by("ring", [256, 256], "r", 1e-3), [128, 36]),
     (by("rectangle", [320, 320], "phi", 1e-5), [80, 60]),
     (by("rings", [960, 480], "x", 1e-3), [170, 120]),

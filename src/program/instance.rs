@@ -122,6 +122,26 @@ impl Instance {
         Ok(())
     }
 
+    /// The value of an input, or of a member of one that is a struct.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
+    /// let sources = Sources::new("s.adu", "shader s(float2 scale = 0.5, out float o) { o = scale.x; }");
+    /// let mut instance = Instance::new(&Compiler::new(GlobalsLayout::new()).compile(&sources)?);
+    /// assert_eq!(instance.view("scale")?.to_string(), "(0.5, 0.5)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such input.
+    pub fn view(&self, path: &str) -> Result<ValueView<'_>, AccessError> {
+        let (start, ty) = find(self.program.inputs(), path)?;
+        Ok(ValueView::new(
+            ty,
+            &self.inputs[start..][..ty.scalar_count()],
+        ))
+    }
+
     /// Sets the numbers of a buffer, element by element: floats for `buffer<float>` and buffers of
     /// vectors, ints for `buffer<int>`. They are shared, not copied, if they are given as an
     /// `Arc<[f32]>` or `Arc<[i32]>`. Evaluators that were made before keep those from before.

@@ -53,10 +53,15 @@ pub struct GradArgs {
     )]
     pub at: Option<PixelPosition>,
 
-    /// The rules of derivatives: those of what is smooth, or two with which what jumps between a
-    /// point and its neighbours along the axes counts, too
+    /// The rules of derivatives: those of what is smooth, two with which what jumps between a point
+    /// and its neighbours along the axes counts, too, or differences
     #[arg(long, value_enum, default_value_t)]
     pub rules: GradRules,
+
+    /// How far `fd` moves each float to either side; if nothing is said, by 0.001 times its value,
+    /// and by 0.001 at least
+    #[arg(long, value_name = "H", value_parser = step, allow_negative_numbers = true)]
+    pub step: Option<f64>,
 
     /// The axes along which points have neighbours, for `edge` and `pair`: floats of globals, with
     /// the distance of neighbours: `x:0.5`, `uv.y`; by --size `pixel.x,pixel.y`, one pixel each
@@ -126,6 +131,14 @@ pub enum GradRules {
     Pair,
     /// Edges are located between a point and its neighbours, and both sides are run
     Edge,
+    /// Central differences of the shader itself: every float is moved to either side
+    Fd,
+}
+
+fn step(text: &str) -> Result<f64, String> {
+    let step: Option<f64> = text.parse().ok();
+    let step = step.filter(|step| step.is_finite() && *step > 0.0);
+    step.ok_or("a step is a number greater than 0".to_owned())
 }
 
 /// A view of a gradient.

@@ -1,6 +1,7 @@
 //! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
 
 use super::files::OutputFiles;
+use super::fill::{OutputScalar, PointProgram, add_scalars, output_planes};
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
 use crate::args::grad::QuietName;
@@ -8,9 +9,7 @@ use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::image::Textures;
 use crate::report;
-use adumbra::batch::{
-    BatchReport, BatchSetup, OutputPlane, Part, PlaneSums, SumFaults, WholeBatch,
-};
+use adumbra::batch::{BatchReport, BatchSetup, PlaneSums, SumFaults};
 use adumbra::gradient::{
     BufferGradients, JumpBatch, JumpGradient, JumpPoint, JumpReport, Parameter, QuietRules,
 };
@@ -108,8 +107,8 @@ struct FoundJumps {
 
 /// The host of a gradient's points.
 pub struct GradHost<'a> {
-    textures: &'a Textures,
-    interrupt: &'a Interrupt,
+    pub textures: &'a Textures,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Host for GradHost<'_> {
@@ -123,24 +122,6 @@ impl Host for GradHost<'_> {
     fn is_cancelled(&mut self) -> bool {
         self.interrupt.is_pressed()
     }
-}
-
-/// A scalar of the program's outputs: its output, its number there, and among those of all.
-struct OutputScalar<'n> {
-    output: &'n str,
-    scalar: usize,
-    among_all: usize,
-}
-
-/// The planes of scalars of outputs.
-fn output_planes<'p>(
-    scalars: &[OutputScalar<'p>],
-    planes: &'p mut [Vec<f32>],
-) -> Vec<OutputPlane<'p>> {
-    let planes = scalars.iter().zip(planes);
-    planes
-        .map(|(of, plane)| OutputPlane::new(of.output, Part::Value, of.scalar, plane, 1))
-        .collect()
 }
 
 impl GradJob<'_> {
@@ -167,7 +148,7 @@ impl GradJob<'_> {
         let (mut slots, mut scalars): (Vec<Slot>, Vec<OutputScalar<'_>>) = Default::default();
         for (name, is_weighted) in outputs.chain(gradients) {
             let first = scalars.len();
-            self.add_scalars(name, &mut scalars);
+            add_scalars(self.gradient.program(), name, &mut scalars);
             slots.push(Slot {
                 name: name.to_owned(),
                 planes: first..scalars.len(),
@@ -187,7 +168,17 @@ impl GradJob<'_> {
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
-            let (mut gradients, report) = self.fill(&band, &scalars, &mut planes)?;
+            let own = PointProgram {
+                instance: self.instance,
+                points: &self.points,
+                moved: None,
+            };
+            let (mut gradients, report) = self.fill(&own, &band, &scalars, &mut planes)?;
+            if let Some(differences) = self.differences {
+                let gradients = slots[self.gradient.outputs().len()..].iter();
+                let gradients = gradients.map(|slot| slot.planes.clone());
+                differences.put(self, &band, gradients, &mut planes)?;
+            }
             if let Some(found) = self.add_jumps(&band, &scalars, &mut planes)? {
                 if let Some(more) = found.gradients {
                     gradients.join(&more);
@@ -234,53 +225,6 @@ impl GradJob<'_> {
             jump_points,
             planes: kept,
         })
-    }
-
-    /// Adds the floats of an output.
-    fn add_scalars<'n>(&self, name: &'n str, to: &mut Vec<OutputScalar<'n>>) {
-        let mut before = 0;
-        for output in self.gradient.program().outputs() {
-            if output.name == name {
-                let floats = output.ty.float_scalars().into_iter();
-                to.extend(floats.map(|scalar| OutputScalar {
-                    output: name,
-                    scalar,
-                    among_all: before + scalar,
-                }));
-                return;
-            }
-            before += output.ty.scalar_count();
-        }
-    }
-
-    /// Evaluates a band of points, and writes scalars of its outputs to a plane each.
-    fn fill(
-        &self,
-        band: &Range<usize>,
-        scalars: &[OutputScalar<'_>],
-        planes: &mut [Vec<f32>],
-    ) -> CliResult<(BufferGradients, BatchReport)> {
-        let Some(tier) = self.setup.engine.tier() else {
-            return self.fill_singly(band, scalars, planes);
-        };
-        let setup = BatchSetup {
-            limits: self.setup.limits(self.instance.program()),
-            tier,
-            ..BatchSetup::default()
-        };
-        let varying = self.points.planes(band);
-        let mut outputs = output_planes(scalars, planes);
-        let done = WholeBatch::new(self.instance)
-            .setup(setup)
-            .threads(self.args.threads.map_or(0, usize::from))
-            .numbered_from(band.start as u64)
-            .planes(
-                &self.points.batch_globals(&varying),
-                0..band.len(),
-                &mut outputs,
-                || self.host(),
-            );
-        done.map_err(CliError::usage)
     }
 
     /// What finds jumps beside points that are numbered from the first one of the planes.
@@ -348,27 +292,5 @@ impl GradJob<'_> {
             report,
             points,
         }))
-    }
-
-    /// The same by an engine of single points.
-    fn fill_singly(
-        &self,
-        band: &Range<usize>,
-        scalars: &[OutputScalar<'_>],
-        planes: &mut [Vec<f32>],
-    ) -> CliResult<(BufferGradients, BatchReport)> {
-        let mut evaluator = self.setup.evaluator(self.instance)?;
-        let mut report = BatchReport::default();
-        let mut words = Vec::new();
-        self.points.for_each_point(band.clone(), |number, globals| {
-            let outcome = evaluator.evaluate(globals, &mut self.host());
-            report.add(number, outcome, evaluator.faults());
-            words.clear();
-            words.extend(evaluator.words(Part::Value).expect("values are there"));
-            for (of, plane) in scalars.iter().zip(&mut *planes) {
-                plane[number - band.start] = f32::from_bits(words[of.among_all]);
-            }
-        });
-        Ok((evaluator.take_gradients(), report))
     }
 }

@@ -3,11 +3,16 @@
 
 mod check;
 mod decisions;
+mod differences;
 mod evaluate;
 mod files;
+mod fill;
 mod points;
 mod seeds;
 mod show;
+
+pub use evaluate::GradHost;
+pub use show::json_number;
 
 use crate::args::GlobalSet;
 use crate::args::grad::{GradArgs, GradRules, ParameterName};
@@ -27,6 +32,7 @@ use adumbra::gradient::{
 };
 use adumbra::program::BufferNumbers;
 use adumbra::{Derivatives, Diagnostic, Instance, Program, Sources};
+use differences::StepDifferences;
 use files::OutputFiles;
 use points::{GradPoints, SeededPoints};
 use seeds::Seeds;
@@ -102,9 +108,11 @@ pub fn grad(args: GradArgs) -> CliResult {
     let files = OutputFiles::choose(&args, gradient)?;
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
-    let ends = match &jumps {
-        Some(jumps) => jumps.ends(),
-        None => gradient.ends(),
+    // Differences do not end where derivatives do.
+    let ends = match (args.rules, &jumps) {
+        (GradRules::Fd, _) => &[],
+        (_, Some(jumps)) => jumps.ends(),
+        (_, None) => gradient.ends(),
     };
     report::diagnostics_to_stderr(ends, &sources, format);
     if args.size.is_none() {
@@ -116,12 +124,22 @@ pub fn grad(args: GradArgs) -> CliResult {
 
     let mut instance = unfolded_instance(&args.arguments, gradient.program())?;
     set_buffers(&args.buffers, &mut instance)?;
-    let points = match (grid, args.at) {
-        (Some(grid), at) => GradPoints::of_image(grid, at, &setup, gradient.program())?,
-        (None, _) => {
-            let globals = setup.adopt_globals(&setup.globals, gradient.program())?;
-            GradPoints::One(globals)
+    let points_of = |program: &Program| match &grid {
+        Some(grid) => GradPoints::of_image(grid.clone(), args.at, &setup, program),
+        None => {
+            let globals = setup.adopt_globals(&setup.globals, program)?;
+            Ok(GradPoints::One(globals))
         }
+    };
+    let points = points_of(gradient.program())?;
+    let differences = match args.rules {
+        GradRules::Fd => {
+            let mut instance = unfolded_instance(&args.arguments, &program)?;
+            set_buffers(&args.buffers, &mut instance)?;
+            let points = points_of(&program)?.without_seeds();
+            Some(StepDifferences::new(instance, points, args.step, gradient)?)
+        }
+        _ => None,
     };
     let seeds = seeds::read(&args.seeds, gradient.outputs(), &points)?;
     let job = GradJob {
@@ -131,6 +149,7 @@ pub fn grad(args: GradArgs) -> CliResult {
         gradient,
         ends,
         jumps: jumps.as_ref(),
+        differences: differences.as_ref(),
         instance: &instance,
         points: points.with_seeds(gradient, &seeds),
         seeds: &seeds,
@@ -144,14 +163,14 @@ pub fn grad(args: GradArgs) -> CliResult {
         check::refuse(&job)?;
     }
     let done = job.evaluate(files.has_points(gradient))?;
-    let differences = match args.check {
+    let checked = match args.check {
         true => Some(check::differences(&job)?),
         false => None,
     };
     let scales = job.write_files(&done)?;
     let shown = Shown {
         done: &done,
-        differences: differences.as_deref(),
+        differences: checked.as_deref(),
         scales: &scales,
         decisions: &job.list_decisions(decisions.as_ref())?,
     };
@@ -173,6 +192,8 @@ struct GradJob<'a> {
     ends: &'a [Diagnostic],
     /// What finds jumps, if these count.
     jumps: Option<&'a JumpGradient>,
+    /// What takes differences, if they are the gradient.
+    differences: Option<&'a StepDifferences>,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
     points: SeededPoints,
@@ -189,7 +210,7 @@ impl GradJob<'_> {
     fn is_zero(&self, parameter: &Parameter) -> bool {
         match self.jumps {
             Some(jumps) => jumps.is_zero(parameter),
-            None => parameter.is_zero,
+            None => parameter.is_zero && self.differences.is_none(),
         }
     }
 
@@ -210,9 +231,14 @@ fn jump_rules(args: &GradArgs) -> CliResult<Option<(Vec<Axis>, JumpRules)>> {
     if args.quiet.is_some() && args.rules != GradRules::Pair {
         return Err(CliError::usage("`--quiet` is for `--rules pair`"));
     }
+    if args.step.is_some() && args.rules != GradRules::Fd {
+        return Err(CliError::usage(
+            "`--step` says how far differences move parameters: give `--rules fd`",
+        ));
+    }
     let rules = match args.rules {
-        GradRules::Smooth if args.axes.is_empty() => return Ok(None),
-        GradRules::Smooth => {
+        GradRules::Smooth | GradRules::Fd if args.axes.is_empty() => return Ok(None),
+        GradRules::Smooth | GradRules::Fd => {
             return Err(CliError::usage(
                 "`--axes` says where edges are looked for: give `--rules edge` or `--rules pair`",
             ));
@@ -287,7 +313,7 @@ fn label(gradient: &Gradient, parameter: &Parameter) -> String {
 }
 
 /// The globals that have the seed of an output, each with the number of its first float.
-fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usize, usize)> {
+pub fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usize, usize)> {
     let DerivativePlace::Globals(globals) = &output.place else {
         panic!("the mode is backward");
     };
@@ -300,7 +326,7 @@ fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usi
 }
 
 /// The output of the program that has the gradient by a parameter; none if it is a sum.
-fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
+pub fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
     match &of.place {
         DerivativePlace::Output(name) => Some(name),
         DerivativePlace::Sum => None,

@@ -79,6 +79,14 @@ impl GradPoints {
         }
     }
 
+    /// The same points for a program without seeds.
+    pub fn without_seeds(self) -> SeededPoints {
+        SeededPoints {
+            points: self,
+            varying: Vec::new(),
+        }
+    }
+
     /// The same points with the seeds of the outputs.
     pub fn with_seeds(mut self, gradient: &Gradient, seeds: &[Seeds]) -> SeededPoints {
         let globals = match &mut self {

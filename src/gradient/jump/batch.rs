@@ -33,6 +33,8 @@ pub struct JumpBatch {
     single: Option<Engine>,
     pub(super) image: Option<ImagePoints>,
     pub(super) quiet: QuietRules,
+    /// The only axis along which edges are looked for, if not along all.
+    pub(super) along: Option<usize>,
 }
 
 /// The rules of a point and a neighbour between which there is no edge, by the rules
@@ -129,6 +131,7 @@ impl JumpBatch {
             single: None,
             image: None,
             quiet: QuietRules::Smooth,
+            along: None,
         }
     }
 
@@ -172,6 +175,14 @@ impl JumpBatch {
     pub fn image(mut self, width: usize, planes: Range<usize>) -> JumpBatch {
         let is_image = width > 0 && self.jumps.axes().len() >= 2;
         self.image = is_image.then_some(ImagePoints::new(width, planes));
+        self
+    }
+
+    /// The same for the neighbours along one axis, by its number among
+    /// [`axes`](JumpGradient::axes). By the rules `Edge` these edges count what they count among
+    /// all, and those of the axes, each alone, add up to all.
+    pub fn along(mut self, axis: usize) -> JumpBatch {
+        self.along = Some(axis);
         self
     }
 
