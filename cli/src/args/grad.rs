@@ -147,6 +147,8 @@ pub enum GradView {
     /// The gradient at each pixel: grey is 0, white and black the scale that is printed, above and
     /// below it
     Gradient,
+    /// The gradient less central differences, by `--step`
+    Difference,
     /// The axis that supplies it by `--rules pair`: red is the first, green the second, then blue
     /// and white; black sees no edge
     Axis,

@@ -4,7 +4,7 @@ use super::files::OutputFiles;
 use super::fill::{OutputScalar, PointProgram, add_scalars, output_planes};
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
-use crate::args::grad::QuietName;
+use crate::args::grad::{GradRules, QuietName};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::image::Textures;
@@ -174,11 +174,20 @@ impl GradJob<'_> {
                 moved: None,
             };
             let (mut gradients, report) = self.fill(&own, &band, &scalars, &mut planes)?;
-            if let Some(differences) = self.differences {
-                let gradients = slots[self.gradient.outputs().len()..].iter();
-                let gradients = gradients.map(|slot| slot.planes.clone());
-                differences.put(self, &band, gradients, &mut planes)?;
-            }
+            let of_parameters = slots[self.gradient.outputs().len()..].iter();
+            let of_parameters = of_parameters.map(|slot| slot.planes.clone());
+            let differences = match self.differences {
+                None => None,
+                Some(differences) if self.args.rules == GradRules::Fd => {
+                    differences.put(self, &band, of_parameters, &mut planes)?;
+                    None
+                }
+                Some(differences) => {
+                    let mut all = vec![vec![0.0_f32; band.len()]; scalars.len()];
+                    differences.put(self, &band, of_parameters, &mut all)?;
+                    Some(all)
+                }
+            };
             if let Some(found) = self.add_jumps(&band, &scalars, &mut planes)? {
                 if let Some(more) = found.gradients {
                     gradients.join(&more);
@@ -205,6 +214,12 @@ impl GradJob<'_> {
             match &mut buffers {
                 Some(buffers) => buffers.join(&gradients),
                 None => buffers = Some(gradients),
+            }
+            // The view is of how far they are from the gradient.
+            for (plane, difference) in planes.iter_mut().zip(differences.iter().flatten()) {
+                for (number, difference) in plane.iter_mut().zip(difference) {
+                    *number -= difference;
+                }
             }
             if keeps_points {
                 for (kept, plane) in kept.iter_mut().zip(planes).skip(first_gradient) {

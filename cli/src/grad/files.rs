@@ -69,7 +69,9 @@ impl OutputFiles {
             ));
         }
         match args.view {
-            None | Some(GradView::Gradient) => Ok(OutputFiles::Images(images(out, gradient)?)),
+            None | Some(GradView::Gradient | GradView::Difference) => {
+                Ok(OutputFiles::Images(images(out, gradient)?))
+            }
             Some(view) => {
                 if !matches!(args.rules, GradRules::Pair | GradRules::Edge) {
                     return Err(CliError::usage(
@@ -249,7 +251,7 @@ fn edge_view(view: GradView, seen: &[JumpPoint], points: usize) -> (Vec<[f32; 4]
             GradView::Flips => point.flips,
             GradView::Roots => point.roots,
             GradView::Nullified => point.nullified,
-            GradView::Gradient => unreachable!("it is none of edges"),
+            GradView::Gradient | GradView::Difference => unreachable!("it is none of edges"),
         };
         greatest = greatest.max(count);
         pixels[point.point][0] = count as f32;

@@ -15,7 +15,7 @@ pub use evaluate::GradHost;
 pub use show::json_number;
 
 use crate::args::GlobalSet;
-use crate::args::grad::{GradArgs, GradRules, ParameterName};
+use crate::args::grad::{GradArgs, GradRules, GradView, ParameterName};
 use crate::buffers::set_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
@@ -132,14 +132,15 @@ pub fn grad(args: GradArgs) -> CliResult {
         }
     };
     let points = points_of(gradient.program())?;
-    let differences = match args.rules {
-        GradRules::Fd => {
+    let is_view = args.view == Some(GradView::Difference);
+    let differences = match args.rules == GradRules::Fd || is_view {
+        true => {
             let mut instance = unfolded_instance(&args.arguments, &program)?;
             set_buffers(&args.buffers, &mut instance)?;
             let points = points_of(&program)?.without_seeds();
             Some(StepDifferences::new(instance, points, args.step, gradient)?)
         }
-        _ => None,
+        false => None,
     };
     let seeds = seeds::read(&args.seeds, gradient.outputs(), &points)?;
     let job = GradJob {
@@ -192,7 +193,7 @@ struct GradJob<'a> {
     ends: &'a [Diagnostic],
     /// What finds jumps, if these count.
     jumps: Option<&'a JumpGradient>,
-    /// What takes differences, if they are the gradient.
+    /// What takes differences, if they are the gradient, or a view shows how far they are from it.
     differences: Option<&'a StepDifferences>,
     /// The gradient's program with its inputs set.
     instance: &'a Instance,
@@ -210,7 +211,7 @@ impl GradJob<'_> {
     fn is_zero(&self, parameter: &Parameter) -> bool {
         match self.jumps {
             Some(jumps) => jumps.is_zero(parameter),
-            None => parameter.is_zero && self.differences.is_none(),
+            None => parameter.is_zero && self.args.rules != GradRules::Fd,
         }
     }
 
@@ -231,9 +232,10 @@ fn jump_rules(args: &GradArgs) -> CliResult<Option<(Vec<Axis>, JumpRules)>> {
     if args.quiet.is_some() && args.rules != GradRules::Pair {
         return Err(CliError::usage("`--quiet` is for `--rules pair`"));
     }
-    if args.step.is_some() && args.rules != GradRules::Fd {
+    let is_view = args.view == Some(GradView::Difference);
+    if args.step.is_some() && args.rules != GradRules::Fd && !is_view {
         return Err(CliError::usage(
-            "`--step` says how far differences move parameters: give `--rules fd`",
+            "`--step` says how far differences move parameters: give `--rules fd`, or `--view difference`",
         ));
     }
     let rules = match args.rules {

@@ -252,6 +252,13 @@ fn views_show_what_edges_come_to() {
             );
         }
     }
+    for rules in ["smooth", "edge", "pair"] {
+        assert_eq!(
+            view("difference", rules),
+            (0, String::new(), true),
+            "{rules}"
+        );
+    }
     let (code, said, _) = view("flips", "smooth");
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("give `--rules edge` or"), "{said}");
