@@ -22,7 +22,7 @@ mod kind;
 mod rewrite;
 
 pub use kind::DecisionKind;
-pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of};
+pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder};
 
 use crate::builder::FunctionBuilder;
 use crate::calls::{CallGraph, callees};
