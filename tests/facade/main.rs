@@ -13,6 +13,7 @@ mod counts;
 mod crates;
 mod derived;
 mod discontinuities;
+mod discontinuity_facts;
 mod dropped;
 mod edges;
 mod fits;
