@@ -20,6 +20,7 @@ use crate::parallel::check_seeds;
 use crate::strategy::shrink_failure;
 use crate::targets::TARGETS;
 use adumbra::batch::SimdLevel;
+use adumbra::evaluator::Engine;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -203,16 +204,29 @@ pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts,
     })
 }
 
-/// Checks what edges add to the gradients of generated shaders, on `programs` seeds from `first`
-/// on, or up to the first failure.
+/// Checks gradients through edges of generated shaders on `programs` seeds from `first` on, or up to
+/// the first failure. One in 32 has all of the language; one in 8 runs on every engine.
 ///
 /// Uses all processors. Gives counts, and the failure, shrunk.
 pub fn run_edges(first: u64, programs: u64) -> (EdgeCounts, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &EdgeCounts::default(), |seed, counts| {
-        let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
-        checked(&program, |program| check_edges(program, counts))
+        let program = edge_program(seed);
+        let engines: Vec<Engine> = match seed % 8 {
+            0 => Engine::available().collect(),
+            _ => vec![Engine::Batch, Engine::Point],
+        };
+        checked(&program, |program| check_edges(program, &engines, counts))
     })
+}
+
+/// The program of a seed whose gradient through edges is checked.
+pub fn edge_program(seed: u64) -> GeneratedProgram {
+    let profile = match seed % 32 {
+        0 => Profile::GRADIENT,
+        _ => Profile::JUMPS,
+    };
+    GeneratedProgram::of_seed(seed, profile)
 }
 
 fn one(seed: u64, report: &mut CampaignReport) -> Result<(), String> {

@@ -92,7 +92,7 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
-    /// Take gradients of shaders through edges, on all engines
+    /// Take gradients of shaders through edges by both rules: engines, weights, and what is finite
     Edges {
         /// Number of programs
         #[arg(long)]
@@ -100,6 +100,9 @@ enum Command {
         /// The seed to begin with
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// Print the program of the seed instead
+        #[arg(long)]
+        show: bool,
     },
     /// Hold what is said of lost gradients against programs that lose one or none by construction
     Losses {
@@ -247,7 +250,11 @@ fn main() -> ExitCode {
             let failure = failure.or_else(|| counts.hollow());
             finish(&counts, failure)
         }
-        Command::Edges { programs, seed } => {
+        Command::Edges { seed, show, .. } if show => {
+            print!("{}", campaign::edge_program(seed).source);
+            ExitCode::SUCCESS
+        }
+        Command::Edges { programs, seed, .. } => {
             let (counts, failure) = campaign::run_edges(seed, programs);
             let failure = failure.or_else(|| counts.hollow());
             finish(&counts, failure)

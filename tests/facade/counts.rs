@@ -26,8 +26,8 @@ pub(crate) const AGREEMENT_DRAWN: u32 = 150;
 /// Programs whose derivatives are held against differences.
 pub(crate) const DERIVATIVES: u64 = 250;
 
-/// Programs whose gradients through edges are compared on all engines.
-pub(crate) const EDGES: u64 = 80;
+/// Programs whose gradients through edges are checked by both rules.
+pub(crate) const EDGES: u64 = 200;
 
 /// Marked programs in which no gradient may be lost.
 pub(crate) const GRADIENTS: u64 = 4_000;

@@ -1,31 +1,12 @@
-//! Facts of gradients through discontinuities, which both sets of rules are tested by.
+//! What both sets of rules of discontinuities are tested by: facts on all engines.
 
 use adumbra::batch::{BatchGlobals, BatchSetup, SimdLevel};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, Gradient};
 use adumbra::{Compiler, GlobalsLayout, Program, Sources, Type};
-use serde_json::Value;
 use std::sync::Arc;
 
-/// Facts of `shared/data/adelta_facts.json`; more of the same form are in the file that this
-/// variable names.
-const MORE_FACTS: &str = "ADUMBRA_ADELTA_FACTS";
-pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
-
-/// A shader at a point, with its gradient by its parameters.
-pub(crate) struct Fact {
-    pub(crate) id: String,
-    pub(crate) shader: String,
-    pub(crate) parameters: Vec<String>,
-    pub(crate) place: Vec<f32>,
-    pub(crate) spacings: Vec<f64>,
-    pub(crate) weights: Vec<f32>,
-    pub(crate) gradient: Vec<f64>,
-    /// The axis that supplies it, if the fact says so.
-    pub(crate) axis: Option<usize>,
-    /// Whether a kernel is nullified.
-    pub(crate) is_nullified: bool,
-}
+pub(crate) use crate::discontinuity_facts::{AXES, Fact, facts};
 
 impl Fact {
     pub(crate) fn program(&self) -> (Arc<Program>, Vec<Axis>) {
@@ -61,53 +42,6 @@ impl Fact {
     }
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(values) => values.iter().flat_map(numbers).collect(),
-        value => value.as_f64().into_iter().collect(),
-    }
-}
-
-/// The facts that have a gradient by that rule.
-pub(crate) fn facts(rule: &str) -> Vec<Fact> {
-    let own = include_str!("../data/discontinuity_facts.json").to_owned();
-    let more = std::env::var_os(MORE_FACTS);
-    let more = more.map(|file| std::fs::read_to_string(file).expect("the file of facts"));
-    let mut facts = Vec::new();
-    for text in [Some(own), more].into_iter().flatten() {
-        let all: Vec<Value> = serde_json::from_str(&text).expect("a list of facts");
-        for fact in &all {
-            let (Some(gradient), Some(shader)) = (fact.get(rule), fact["shader"].as_str()) else {
-                continue;
-            };
-            let outputs = shader.matches("out float").count();
-            let floats = |value: &Value| numbers(value).into_iter().map(|n| n as f32).collect();
-            let declared = shader.split("float ").skip(1);
-            let parameters = declared.filter(|rest| rest.contains("<<< fit >>>"));
-            let names = fact["parameters"].as_object().expect("parameters");
-            let parameters = parameters
-                .filter_map(|rest| rest.split_once(' '))
-                .map(|(name, _)| name.to_owned())
-                .filter(|name| names.contains_key(name));
-            facts.push(Fact {
-                id: fact["id"].to_string(),
-                shader: shader.to_owned(),
-                parameters: parameters.collect(),
-                place: floats(&fact["x"]),
-                spacings: numbers(&fact["dx"]),
-                weights: match fact.get("dL") {
-                    None => vec![1.0; outputs],
-                    Some(weights) => floats(weights),
-                },
-                gradient: numbers(gradient),
-                axis: fact["pair_axis"].as_u64().map(|axis| axis as usize),
-                is_nullified: fact.get("[0,0]").is_some(),
-            });
-        }
-    }
-    facts
-}
-
 /// Checks gradients of facts on all engines.
 pub(crate) fn hold_on_every_engine(
     facts: &[Fact],
@@ -125,10 +59,7 @@ pub(crate) fn hold_on_every_engine(
         };
         for fact in facts {
             let found = gradient(fact, engine, &setup);
-            assert_eq!(found.len(), fact.gradient.len(), "{}", fact.id);
-            let is_near =
-                |(found, known): (&f64, &f64)| (found - known).abs() <= 1e-5 * known.abs().max(1.0);
-            if !found.iter().zip(&fact.gradient).all(is_near) {
+            if !fact.has(&found) {
                 wrong.push(format!(
                     "{} {engine:?}: {found:?}, not {:?}",
                     fact.id, fact.gradient

@@ -313,7 +313,7 @@ fn each_pixel_of_a_disc_has_the_closed_form() {
 }
 
 #[test]
-fn engines_find_the_same_edges_of_generated_shaders() {
+fn gradients_of_generated_shaders_are_finite_and_linear() {
     let (counts, failure) = run_edges(0, EDGES);
     assert_eq!(failure, None);
     assert_eq!(counts.hollow(), None, "{counts}");

@@ -14,6 +14,7 @@ mod crates;
 mod decisions;
 mod derived;
 mod discontinuities;
+mod discontinuity_facts;
 mod dropped;
 mod edges;
 mod fits;

@@ -66,6 +66,75 @@ fn facts_name_axes_and_nullified_kernels() {
     assert!(axes >= 10 && nullified >= 2, "{axes} {nullified}");
 }
 
+/// A shader of `x` and a parameter `t`, with its gradient by `t` at 0, for neighbours at -1 and 1.
+fn worked_out((body, t, gradient): (&str, f64, f64)) -> Fact {
+    Fact {
+        id: body.to_owned(),
+        shader: format!(
+            "shader s(float t = {t:?}, out float c) {{ float x = global_value<x>; {body} }}"
+        ),
+        parameters: vec!["t".to_owned()],
+        outputs: vec!["c".to_owned()],
+        place: vec![0.0],
+        spacings: vec![1.0],
+        weights: vec![1.0],
+        gradient: vec![gradient],
+        axis: None,
+        is_nullified: false,
+    }
+}
+
+#[test]
+fn secants_have_both_orders_and_guards() {
+    // Each has its root above; half of that kernel's slope counts.
+    let facts = [
+        // Of a quotient whose operands both jump, changes in either order count half: 0.5 and 2.
+        (
+            "c = (1.0 + t * step(0.4, x)) / (2.0 - 1.5 * step(0.4, x));",
+            1.0,
+            0.5 * 1.25 * 0.5,
+        ),
+        // Secants of changes above 1e-4, of one operand and of several.
+        (
+            "c = 1000.0 * rcp(0.5 + 0.0078125 * step(0.0, x + t));",
+            -0.4,
+            500.0 / 0.5078125 - 1000.0,
+        ),
+        (
+            "c = 1000.0 / (0.5 + 0.0078125 * step(0.0, x + t));",
+            -0.4,
+            500.0 / 0.5078125 - 1000.0,
+        ),
+        // The partial here of one operand that changes less, the mean of both of several.
+        (
+            "c = 1000000.0 * sin(0.5 + 0.00009 * step(0.0, x + t));",
+            -0.4,
+            45.0 * 0.5_f64.cos(),
+        ),
+        (
+            "c = 20000.0 * pow(0.5 + 0.00009 * step(0.0, x + t), 3.0);",
+            -0.4,
+            0.9 * 3.0 * (0.25 + 0.50009_f64.powi(2)) / 2.0,
+        ),
+        // Margins that are not apart flip nothing: by 1e-9, and by one unit in the last place.
+        ("c = step(0.0, 0.000000001 * x + t);", -4e-10, 0.0),
+        ("c = floor(0.5 * x + 4194303.5 + t);", 0.0, 0.0),
+        // By 128 units they do.
+        ("c = floor(0.0078125 * x + 1000.99609375 + t);", 0.0, 64.0),
+        // There the factor, the base and the arm that is not taken are infinite.
+        ("c = step(0.0, x + t) * (1.0 / (1.0 - x));", -0.4, 0.5),
+        (
+            "c = pow(2.0 / (1.0 - x), 1.0 + step(0.0, x + t));",
+            -0.4,
+            2.0_f64.ln(),
+        ),
+        ("c = x + t > 0.0 ? 3.0 : 1.0 / (1.0 - x);", -0.4, 1.0),
+    ];
+    hold_on_every_engine(&facts.map(worked_out), |fact, engine, setup| {
+        by_pairs(fact, engine, setup).0
+    });
+}
+
 /// A compiler whose globals are x, y and z.
 fn compiler() -> Compiler {
     let layout = AXES.iter().fold(GlobalsLayout::new(), |layout, axis| {
@@ -331,6 +400,10 @@ fn what_samples_cannot_be_compared_through_is_refused() {
         ),
         (
             shader("for (int i = 0; i < 20000; ++i) c = sin(c + t * x);"),
+            "longer than",
+        ),
+        (
+            shader("for (int i = 0; i < 40000; ++i) c = t;"),
             "longer than",
         ),
     ];

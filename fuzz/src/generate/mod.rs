@@ -15,6 +15,7 @@ mod expression;
 mod fit;
 pub mod graph;
 mod item;
+pub mod jumps;
 pub(crate) mod library;
 mod loops;
 mod matrix;
@@ -58,6 +59,8 @@ pub struct Profile {
     pub inputs: bool,
     /// The derivatives of functions that programs are about, if they are.
     pub derived: Option<DerivedKind>,
+    /// Whether it is a small shader that decides ([`jumps`]).
+    pub jumps: bool,
 }
 
 impl Profile {
@@ -81,6 +84,7 @@ impl Profile {
         recorded: false,
         inputs: false,
         derived: None,
+        jumps: false,
     };
 
     /// The same without what is younger than the record, so that the bytes of one program make it
@@ -97,6 +101,7 @@ impl Profile {
         recorded: false,
         inputs: false,
         derived: None,
+        jumps: false,
     };
 
     /// The same without what is younger than the record, rules that make shadows among it. So steps
@@ -115,6 +120,12 @@ impl Profile {
             ..Profile::GRADIENT
         }
     }
+
+    /// Small shaders that decide.
+    pub const JUMPS: Profile = Profile {
+        jumps: true,
+        ..Profile::GRADIENT
+    };
 
     /// Units of groups.
     pub const UNIT: Profile = Profile {
@@ -162,6 +173,7 @@ impl GeneratedProgram {
         let seed = u64::from(choices.word());
         let (source, written) = match profile.derived {
             Some(kind) => (derived::program(choices, kind), Vec::new()),
+            None if profile.jumps => (jumps::program(choices), Vec::new()),
             None => {
                 let mut generator = Generator::new(choices, profile);
                 (generator.program(), generator.written)
@@ -367,7 +379,12 @@ mod tests {
         for seed in 0..2_000 {
             let len = (seed as usize * 37) % MAX_BYTES;
             let bytes = bytes_of_seed(seed, len);
-            for profile in [Profile::ANY, Profile::RECORDED, Profile::GRADIENT] {
+            for profile in [
+                Profile::ANY,
+                Profile::RECORDED,
+                Profile::GRADIENT,
+                Profile::JUMPS,
+            ] {
                 let program = GeneratedProgram::generate(&bytes, profile);
                 assert!(program.source.contains("shader main("));
                 assert!(program.source.len() < 60_000, "{}", program.source);

@@ -1,5 +1,6 @@
 //! The decisions of ops: where a value jumps, and by which margin.
 
+use crate::module::ValueId;
 use adumbra_ops::Op;
 
 /// What a decision chooses between, and where.
@@ -113,6 +114,30 @@ pub(in crate::passes) fn margin_of(op: Op) -> MarginOperands {
         Op::CopySign => MarginOperands::One(1),
         _ => MarginOperands::One(0),
     }
+}
+
+/// The quotient of a remainder, and its integer part, which decides; written by `op`.
+pub(in crate::passes) fn quotient(
+    kind: DecisionKind,
+    operands: [ValueId; 2],
+    mut op: impl FnMut(Op, &[ValueId]) -> ValueId,
+) -> [ValueId; 2] {
+    let integer = match kind {
+        DecisionKind::Floor => Op::Floor,
+        _ => Op::Trunc,
+    };
+    let quotient = op(Op::Div, &operands);
+    [quotient, op(integer, &[quotient])]
+}
+
+/// The remainder by an integer part of the quotient; written by `op`.
+pub(in crate::passes) fn remainder(
+    [a, b]: [ValueId; 2],
+    whole: ValueId,
+    mut op: impl FnMut(Op, &[ValueId]) -> ValueId,
+) -> ValueId {
+    let multiple = op(Op::Mul, &[b, whole]);
+    op(Op::Sub, &[a, multiple])
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod rewrite;
 
 pub use equalities::varying_equalities;
 pub use kind::DecisionKind;
-pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of};
+pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder};
 
 use crate::builder::FunctionBuilder;
 use crate::calls::{CallGraph, callees};

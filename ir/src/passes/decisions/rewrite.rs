@@ -1,6 +1,8 @@
 //! Threads the trace through a function: as parameters, through branches and loops, to its results.
 
-use super::kind::{DecisionKind, MarginOperands, OpDecisions, decisions_of, margin_of};
+use super::kind::{
+    DecisionKind, MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder,
+};
 use super::{DecisionSite, MAX_FORCED_DECISIONS, Tracing, result};
 use crate::module::*;
 use crate::passes::replacement::Replacements;
@@ -312,16 +314,12 @@ impl<'m> Rewriter<'m> {
                 });
             }
             OpDecisions::Remainder(kind) => {
-                let quotient = self.op(Op::Div, &[args[0], args[1]], span);
-                let integer = match kind {
-                    DecisionKind::Floor => Op::Floor,
-                    _ => Op::Trunc,
-                };
-                let whole = self.op(integer, &[quotient], span);
+                let operands = [args[0], args[1]];
+                let [quotient, whole] =
+                    quotient(kind, operands, |op, args| self.op(op, args, span));
                 let taken = self.take(op, kind, quotient, Natural::Float(whole), span);
                 self.select_forced(&taken, own, result, span, |rewriter, forced| {
-                    let multiple = rewriter.op(Op::Mul, &[forced, args[1]], span);
-                    rewriter.op(Op::Sub, &[args[0], multiple], span)
+                    remainder(operands, forced, |op, args| rewriter.op(op, args, span))
                 });
             }
             OpDecisions::CopiedSign => {

@@ -17,6 +17,7 @@ use super::refusal::{Refusal, refuse};
 use super::writer::Writer;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
+use crate::passes::decisions::{OpDecisions, decisions_of, quotient, remainder};
 use crate::span::Span;
 use crate::types::Scalar;
 use adumbra_ops::Op;
@@ -405,6 +406,10 @@ impl<'m> Straight<'m> {
     /// An op, by the ops whose decisions are their own.
     fn op(&mut self, op: Op, args: &[ValueId]) -> ValueId {
         let writer = &mut self.writer;
+        if let (OpDecisions::Remainder(kind), &[a, b]) = (decisions_of(op), args) {
+            let [_, whole] = quotient(kind, [a, b], |op, args| writer.op(op, args));
+            return remainder([a, b], whole, |op, args| writer.op(op, args));
+        }
         match (op, args) {
             (Op::FEq | Op::FNe, &[a, b]) => {
                 let (below, above) = (writer.op(Op::FLe, &[a, b]), writer.op(Op::FLe, &[b, a]));
@@ -413,16 +418,6 @@ impl<'m> Straight<'m> {
                     Op::FEq => same,
                     _ => writer.op(Op::LNot, &[same]),
                 }
-            }
-            (Op::Mod | Op::Fmod, &[a, b]) => {
-                let quotient = writer.op(Op::Div, &[a, b]);
-                let integer = match op {
-                    Op::Mod => Op::Floor,
-                    _ => Op::Trunc,
-                };
-                let rounded = writer.op(integer, &[quotient]);
-                let whole = writer.op(Op::Mul, &[b, rounded]);
-                writer.op(Op::Sub, &[a, whole])
             }
             (Op::Select | Op::ISel, &[condition, yes, no]) => select(writer, condition, yes, no),
             _ => writer.op(op, args),

@@ -333,3 +333,6 @@ fn split(
     }
     parts
 }
+
+#[cfg(test)]
+mod tests;
