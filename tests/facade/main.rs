@@ -15,6 +15,7 @@ mod decisions;
 mod derived;
 mod discontinuities;
 mod dropped;
+mod edge_errors;
 mod edges;
 mod fits;
 mod floats;
