@@ -16,6 +16,7 @@ mod derived;
 mod discontinuities;
 mod discontinuity_facts;
 mod dropped;
+mod edge_errors;
 mod edges;
 mod fits;
 mod floats;
