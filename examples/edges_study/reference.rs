@@ -148,8 +148,8 @@ impl Reference {
     }
 
     /// What all edges beside a place count, of a shader that is constant between its edges: each
-    /// along the axis along which it is crossed faster. `None` if the edges of a line are other ones
-    /// after a step.
+    /// along the axis along which it is crossed faster. `None` if a line has other edges after a
+    /// step.
     pub(crate) fn edges_slope(&self, place: [f64; 2], spacing: f64) -> Option<f64> {
         let mut sum = 0.0;
         for axis in [0, 1] {
