@@ -1,7 +1,7 @@
 //! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
 
 use super::files::OutputFiles;
-use super::fill::{OutputScalar, PointProgram, add_scalars, output_planes};
+use super::fill::{FilledProgram, OutputScalar, add_scalars, output_planes};
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
 use crate::args::grad::{GradRules, QuietName};
@@ -168,7 +168,7 @@ impl GradJob<'_> {
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
-            let own = PointProgram {
+            let own = FilledProgram {
                 instance: self.instance,
                 points: &self.points,
                 moved: None,

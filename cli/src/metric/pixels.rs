@@ -2,12 +2,12 @@
 
 use fastrand::Rng;
 
-/// How many columns and rows from an edge's pixels the pixels are drawn from.
+/// How many columns and lines from an edge's pixels the pixels are drawn from.
 const NEAR: usize = 3;
 
 /// Pixels of an image that were drawn from some of them.
 pub struct DrawnPixels {
-    /// Column and row of each.
+    /// Column and line of each.
     pub pixels: Vec<[usize; 2]>,
     /// The share of the pixels that they were drawn from among all.
     pub share: f64,
@@ -23,10 +23,10 @@ impl DrawnPixels {
     ) -> DrawnPixels {
         let mut is_near = vec![false; width * height];
         for &edge in edges {
-            let [column, row] = [edge % width, edge / width];
-            for row in row.saturating_sub(NEAR)..(row + NEAR + 1).min(height) {
+            let [column, line] = [edge % width, edge / width];
+            for line in line.saturating_sub(NEAR)..(line + NEAR + 1).min(height) {
                 let columns = column.saturating_sub(NEAR)..(column + NEAR + 1).min(width);
-                is_near[row * width..][columns].fill(true);
+                is_near[line * width..][columns].fill(true);
             }
         }
         let near = (0..is_near.len()).filter(|&pixel| is_near[pixel]);
@@ -51,7 +51,7 @@ impl DrawnPixels {
     pub fn mean(&self, of_each: &[f64]) -> (f64, f64) {
         let count = of_each.len().max(1) as f64;
         let mean = of_each.iter().sum::<f64>() / count;
-        let squares = of_each.iter().map(|one| (one - mean).powi(2));
+        let squares = of_each.iter().map(|one| (one - mean) * (one - mean));
         let variance = squares.sum::<f64>() / (count - 1.0).max(1.0);
         (self.share * mean, self.share * (variance / count).sqrt())
     }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pixels_are_drawn_near_edges_and_stand_for_all() {
+    fn pixels_are_drawn_near_edges() {
         let mut random = Rng::with_seed(1);
         let drawn = DrawnPixels::draw([20, 10], &[5 * 20 + 10], 10, &mut random);
         assert_eq!(drawn.pixels.len(), 10);

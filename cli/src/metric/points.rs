@@ -55,7 +55,7 @@ impl PointPrograms<'_> {
 pub struct PointValues<'a> {
     pub programs: &'a PointPrograms<'a>,
     pub parameters: &'a Parameters,
-    /// Column and row of each.
+    /// Column and line of each.
     pub pixels: &'a [[usize; 2]],
 }
 
@@ -112,7 +112,8 @@ impl PointValues<'_> {
         Ok(integral)
     }
 
-    /// By pixel, the axis that supplies its gradient by the rules `pair`, at the middle of the path.
+    /// By pixel, the axis that supplies its gradient by the rules `pair`, in the middle of the
+    /// path.
     ///
     /// # Errors
     /// If Ctrl-C was pressed.

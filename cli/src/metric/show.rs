@@ -7,7 +7,7 @@ use adumbra::value::HumanFloat;
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
-/// How wrong the rules are, at so many pixels.
+/// How wrong the rules are, and at how many pixels.
 #[derive(Serialize)]
 pub struct MetricReport {
     pub pixels: usize,
@@ -52,9 +52,9 @@ impl MetricReport {
         let text = |number: f64| HumanFloat(number as f32).to_string();
         let mut lines = vec![["rules", "error", "±"].map(str::to_owned).to_vec()];
         lines.extend(self.rules.iter().map(|rule| {
-            let mut cells = vec![rule.name.to_owned(), text(rule.mean), text(rule.error)];
-            cells.extend(rule.step.map(|step| format!("by steps of {step}")));
-            cells
+            let mut columns = vec![rule.name.to_owned(), text(rule.mean), text(rule.error)];
+            columns.extend(rule.step.map(|step| format!("by steps of {step}")));
+            columns
         }));
         write!(stdout, "{} pixels\n\n{}", self.pixels, table(&lines))?;
         Ok(())

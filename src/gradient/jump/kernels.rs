@@ -93,7 +93,8 @@ impl ComparedBlock {
 }
 
 /// The points, of those that are here, and neighbours whose decisions differ by a program that
-/// compares them: along those of the axes. A neighbour that is here itself is evaluated once for all whose neighbour it is.
+/// compares them: along those of the axes. A neighbour that is here itself is evaluated once for
+/// all whose neighbour it is.
 fn kernels<H: Host>(
     compared: &mut SampleProgram,
     (axes, along): (&[AxisMoves], Range<usize>),
