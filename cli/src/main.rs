@@ -22,6 +22,7 @@ mod info;
 mod input;
 mod load;
 mod messages;
+mod metric;
 mod moved;
 mod numpy;
 mod point_report;
@@ -116,6 +117,7 @@ fn execute(cli: Cli) -> CliResult {
         Command::Emit(args) => emit::emit(args),
         Command::Image(args) => image::image(args),
         Command::Grad(args) => grad::grad(args),
+        Command::Metric(args) => metric::metric(args),
         Command::Aot(args) => aot::aot(args),
         Command::Bench(args) => bench::bench(args),
     }

@@ -134,7 +134,7 @@ pub fn unfolded_instance(
         };
         let words = argument
             .words(&input.ty)
-            .map_err(|error| CliError::usage(format!("--arg {name}: {error}")))?;
+            .map_err(|error| CliError::usage(format!("the input `{name}`: {error}")))?;
         instance
             .set_view(name, ValueView::new(&input.ty, &words))
             .map_err(CliError::usage)?;

@@ -66,6 +66,8 @@ struct Setting {
     threads: usize,
     /// Lines of pixels that are evaluated at a time.
     strip: usize,
+    /// The only axis along which edges are looked for, if not along both.
+    along: Option<usize>,
     /// The weights of the outputs: of each number of `c`, and of `count`.
     weights: [f32; 2],
 }
@@ -76,6 +78,7 @@ const SETTING: Setting = Setting {
     width: None,
     threads: 1,
     strip: HEIGHT,
+    along: None,
     weights: [1.0, 0.5],
 };
 
@@ -149,12 +152,15 @@ fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f
                 .unwrap();
             continue;
         }
-        let batch = JumpBatch::new(&edges, &instance)
+        let mut batch = JumpBatch::new(&edges, &instance)
             .setup(setup)
             .engine(setting.engine)
             .threads(setting.threads)
             .numbered_from(numbers.start as u64)
             .image(WIDTH, 0..numbers.len());
+        if let Some(axis) = setting.along {
+            batch = batch.along(axis);
+        }
         let (.., report) = batch
             .planes(&globals, own, &mut planes, || NoTextures)
             .unwrap();
@@ -167,6 +173,24 @@ fn image_gradient(source: &str, setting: Setting, is_smooth: bool) -> (Vec<Vec<f
 fn bits(planes: &[Vec<f32>]) -> Vec<Vec<u32>> {
     let bits = |plane: &Vec<f32>| plane.iter().map(|number| number.to_bits()).collect();
     planes.iter().map(bits).collect()
+}
+
+#[test]
+fn axes_alone_add_up_to_all() {
+    let of = |along: Option<usize>| image_gradient(RINGS, Setting { along, ..SETTING }, false).0;
+    let smooth = image_gradient(RINGS, SETTING, true).0;
+    let (all, alone) = (of(None), [0, 1].map(|axis| of(Some(axis))));
+    let mut shares = [0, 0];
+    for float in 0..all.len() {
+        for point in 0..WIDTH * HEIGHT {
+            let jumps = |planes: &[Vec<f32>]| planes[float][point] - smooth[float][point];
+            let each = alone.each_ref().map(|planes| jumps(planes));
+            let error = jumps(&all) - each[0] - each[1];
+            assert!(error.abs() < 1e-4, "float {float}, point {point}: {each:?}");
+            (shares.iter_mut().zip(each)).for_each(|(sum, jump)| *sum += usize::from(jump != 0.0));
+        }
+    }
+    assert!(shares[0] > 100 && shares[1] > 100, "{shares:?}");
 }
 
 #[test]

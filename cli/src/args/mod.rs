@@ -3,6 +3,7 @@
 
 pub mod grad;
 pub mod image;
+pub mod metric;
 
 use crate::image_globals;
 use crate::report::OutputFormat;
@@ -10,6 +11,7 @@ use crate::setting::{GlobalSetting, InputSetting, NamedFile};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use grad::GradArgs;
 use image::ImageArgs;
+use metric::MetricArgs;
 use std::path::PathBuf;
 
 /// A shading language whose values carry their screen-space derivatives
@@ -46,6 +48,7 @@ impl Cli {
             Some(Command::Bench(args)) => args.json,
             Some(Command::Image(args)) => args.json,
             Some(Command::Grad(args)) => args.json,
+            Some(Command::Metric(args)) => args.json,
             Some(Command::Repl(_) | Command::Aot(_)) | None => false,
         };
         OutputFormat::of(json)
@@ -70,6 +73,8 @@ pub enum Command {
     Image(ImageArgs),
     /// Differentiate a shader: the gradient of its outputs by its inputs and globals
     Grad(GradArgs),
+    /// Measure how wrong gradients through edges are, by each set of rules
+    Metric(MetricArgs),
     /// Compile shaders ahead of time: an object file for a linker, and a C header
     Aot(AotArgs),
     /// Measure the engines on this machine

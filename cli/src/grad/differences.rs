@@ -4,7 +4,7 @@
 //! over how far the two floats are apart.
 
 use super::GradJob;
-use super::fill::{OutputScalar, PointProgram, add_scalars};
+use super::fill::{FilledProgram, OutputScalar, add_scalars};
 use super::points::SeededPoints;
 use crate::error::{CliError, CliResult};
 use crate::moved::{MovedFloat, input_float, set_input_floats};
@@ -150,7 +150,7 @@ impl StepDifferences {
         band: &Range<usize>,
         outputs: &[OutputScalar<'_>],
     ) -> CliResult<Vec<f64>> {
-        let program = PointProgram {
+        let program = FilledProgram {
             instance,
             points: &self.points,
             moved,

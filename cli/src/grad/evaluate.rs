@@ -1,6 +1,6 @@
 //! Evaluates a gradient: its numbers at all points, their sums, and the sums of buffers.
 
-use super::fill::{OutputScalar, PointProgram, add_scalars, output_planes};
+use super::fill::{FilledProgram, OutputScalar, add_scalars, output_planes};
 use super::seeds::Seeds;
 use super::{GradJob, gradient_output};
 use crate::checkerboard::Interrupt;
@@ -92,8 +92,8 @@ impl Evaluated {
 
 /// The host of a gradient's points.
 pub struct GradHost<'a> {
-    textures: &'a Textures,
-    interrupt: &'a Interrupt,
+    pub textures: &'a Textures,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Host for GradHost<'_> {
@@ -152,7 +152,7 @@ impl GradJob<'_> {
         for start in numbers.clone().step_by(most) {
             let band = start..numbers.end.min(start + most);
             let mut planes = vec![vec![0.0_f32; band.len()]; scalars.len()];
-            let own = PointProgram {
+            let own = FilledProgram {
                 instance: self.instance,
                 points: &self.points,
                 moved: None,

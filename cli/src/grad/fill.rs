@@ -9,7 +9,7 @@ use adumbra::{Instance, Program};
 use std::ops::Range;
 
 /// A program at the points of a gradient: that of the gradient, or the shader's own.
-pub struct PointProgram<'e> {
+pub struct FilledProgram<'e> {
     pub instance: &'e Instance,
     pub points: &'e SeededPoints,
     /// A word of its globals that is another one, with that at each point of the band.
@@ -58,7 +58,7 @@ impl GradJob<'_> {
     /// If the engine cannot run the program.
     pub fn fill(
         &self,
-        program: &PointProgram<'_>,
+        program: &FilledProgram<'_>,
         band: &Range<usize>,
         scalars: &[OutputScalar<'_>],
         planes: &mut [Vec<f32>],
@@ -88,7 +88,7 @@ impl GradJob<'_> {
     /// The same by an engine of single points.
     fn fill_singly(
         &self,
-        program: &PointProgram<'_>,
+        program: &FilledProgram<'_>,
         band: &Range<usize>,
         scalars: &[OutputScalar<'_>],
         planes: &mut [Vec<f32>],

@@ -10,6 +10,9 @@ mod points;
 mod seeds;
 mod show;
 
+pub use evaluate::GradHost;
+pub use show::json_number;
+
 use crate::args::GlobalSet;
 use crate::args::grad::{GradArgs, GradRules, ParameterName};
 use crate::buffers::set_buffers;
@@ -292,7 +295,7 @@ fn label(gradient: &Gradient, parameter: &Parameter) -> String {
 }
 
 /// The globals that have the seed of an output, each with the number of its first float.
-fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usize, usize)> {
+pub fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usize, usize)> {
     let DerivativePlace::Globals(globals) = &output.place else {
         panic!("the mode is backward");
     };
@@ -305,7 +308,7 @@ fn seed_globals(output: &DifferentiatedValue) -> impl Iterator<Item = (&str, usi
 }
 
 /// The output of the program that has the gradient by a parameter; none if it is a sum.
-fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
+pub fn gradient_output(of: &DifferentiatedValue) -> Option<&str> {
     match &of.place {
         DerivativePlace::Output(name) => Some(name),
         DerivativePlace::Sum => None,

@@ -347,7 +347,7 @@ fn shortest(number: f32) -> Value {
 }
 
 /// A number of JSON; what is not finite as text.
-fn json_number(number: f64) -> Value {
+pub fn json_number(number: f64) -> Value {
     match number {
         number if number.is_nan() => Value::from("nan"),
         f64::INFINITY => Value::from("inf"),

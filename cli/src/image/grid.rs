@@ -222,10 +222,14 @@ impl PixelGrid {
     /// The varying words at one point of each pixel at these positions, which may lie beyond the
     /// image. The point is `right` and `down` from the pixel's upper left corner.
     pub fn planes(&self, positions: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
-        let mut planes: GlobalPlanes =
-            vec![Vec::with_capacity(positions.len()); self.varying.len()];
-        for &[column, row] in positions {
-            let [x, y] = [column as f64 + right, row as f64 + down];
+        let positions = positions.iter();
+        self.planes_at(positions.map(|&[column, row]| [column as f64 + right, row as f64 + down]))
+    }
+
+    /// The varying words at places, in pixels from the image's upper left corner.
+    pub fn planes_at(&self, places: impl ExactSizeIterator<Item = [f64; 2]>) -> GlobalPlanes {
+        let mut planes: GlobalPlanes = vec![Vec::with_capacity(places.len()); self.varying.len()];
+        for [x, y] in places {
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
             for (varying, plane) in self.varying.iter().zip(&mut planes) {
                 plane.push(match varying.variation {

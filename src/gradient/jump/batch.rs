@@ -32,6 +32,8 @@ pub struct JumpBatch {
     /// If samples are evaluated one by one, the engine.
     single: Option<Engine>,
     pub(super) image: Option<ImagePoints>,
+    /// The only axis along which edges are looked for, if not along all.
+    pub(super) along: Option<usize>,
 }
 
 /// What jumps did to a gradient.
@@ -87,6 +89,7 @@ impl JumpBatch {
             smooth: WholeBatch::new(instance),
             single: None,
             image: None,
+            along: None,
         }
     }
 
@@ -124,6 +127,14 @@ impl JumpBatch {
     pub fn image(mut self, width: usize, planes: Range<usize>) -> JumpBatch {
         let is_image = width > 0 && self.jumps.axes().len() >= 2;
         self.image = is_image.then_some(ImagePoints::new(width, planes));
+        self
+    }
+
+    /// The same for the neighbours along one axis, by its number among
+    /// [`axes`](JumpGradient::axes). By the rules `Edge` these edges count what they count among
+    /// all, and those of the axes, each alone, add up to all.
+    pub fn along(mut self, axis: usize) -> JumpBatch {
+        self.along = Some(axis);
         self
     }
 

@@ -75,11 +75,15 @@ impl ComparedBlock {
         host: &mut H,
     ) -> ComparedBlock {
         let image = batch.image.as_ref();
+        let along = batch
+            .along
+            .map_or(0..batch.jumps.moves.len(), |axis| axis..axis + 1);
         let around = image.map_or(points.clone(), |image| image.around(points));
         let first = around.start;
         let here = Here::new(globals, stride, around, batch.smooth.first as usize);
         let own = points.start - first..points.end - first;
-        let kernels = kernels(compared, &batch.jumps.moves, image, &here, own, host);
+        let axes = (&batch.jumps.moves[..], along);
+        let kernels = kernels(compared, axes, image, &here, own, host);
         ComparedBlock {
             here,
             first,
@@ -89,10 +93,11 @@ impl ComparedBlock {
 }
 
 /// The points, of those that are here, and neighbours whose decisions differ by a program that
-/// compares them. A neighbour that is here itself is evaluated once for all whose neighbour it is.
+/// compares them: along those of the axes. A neighbour that is here itself is evaluated once for
+/// all whose neighbour it is.
 fn kernels<H: Host>(
     compared: &mut SampleProgram,
-    axes: &[AxisMoves],
+    (axes, along): (&[AxisMoves], Range<usize>),
     image: Option<&ImagePoints>,
     here: &Here,
     points: Range<usize>,
@@ -103,7 +108,7 @@ fn kernels<H: Host>(
     for point in 0..count {
         compared.add(here, axes, &Sample::beside(point, 0, 0.0), 0.0);
     }
-    let sides = (0..axes.len()).flat_map(|axis| [(axis, -1.0), (axis, 1.0)]);
+    let sides = along.flat_map(|axis| [(axis, -1.0), (axis, 1.0)]);
     let sides: Vec<(usize, f64)> = sides.collect();
     let mut pairs: Vec<(Kernel, usize)> = Vec::with_capacity(points.len() * sides.len());
     let mut samples = count;

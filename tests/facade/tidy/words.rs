@@ -373,7 +373,9 @@ const CELLS: &[&str] = &[
 ];
 /// Circles that are round.
 const CIRCLES: &[&str] = &[
+    "docs/edges.md",
     "docs/stdlib.md",
+    "examples/edges/",
     "frontend/src/check/foreign.rs",
     "render/",
     "stdlib/adu/outlines.adu",

@@ -9,6 +9,7 @@ mod grad;
 mod grad_arrays;
 mod grad_differences;
 mod grad_edges;
+mod metric;
 mod run;
 mod simd;
 mod usage;
