@@ -6,7 +6,7 @@ use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::Module;
-use adumbra_ir::passes::{DecisionSite, Tracing, straighten_entry, trace_decisions};
+use adumbra_ir::passes::{DecisionSite, Tracing, drop_outputs, straighten_entry, trace_decisions};
 
 /// A transformation of a whole shader.
 #[cfg_attr(
@@ -23,6 +23,8 @@ pub(crate) enum Transformation {
     Straighten,
     /// It computes a gradient from a pair of samples.
     Pair(GradientRequest),
+    /// It computes no outputs of these names.
+    Drop(Vec<String>),
 }
 
 impl HeapSize for Transformation {
@@ -31,6 +33,7 @@ impl HeapSize for Transformation {
             Transformation::Gradient(request) | Transformation::Pair(request) => {
                 request.heap_bytes()
             }
+            Transformation::Drop(names) => names.heap_bytes(),
             Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
@@ -72,6 +75,9 @@ pub(crate) fn transform(
             Transformation::Pair(request) => {
                 check_derivatives(module, derivatives)?;
                 shader::derive_pair(module, request)?;
+            }
+            Transformation::Drop(names) => {
+                drop_outputs(module, |name| names.iter().any(|dropped| dropped == name));
             }
         }
     }

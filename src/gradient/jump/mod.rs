@@ -32,7 +32,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_ir::Span;
-use adumbra_ir::passes::DecisionSite;
+use adumbra_ir::passes::{DecisionSite, Tracing, decision_names};
 use adumbra_vm::FloatEnvironment;
 use axes::{AxisError, AxisMoves, moves};
 use edge::EdgePrograms;
@@ -110,6 +110,28 @@ impl ProgramMaker<'_> {
         steps: &[Transformation],
     ) -> Result<(Arc<Program>, super::Transformed), Diagnostics> {
         self.origin.transformed(self.program.sources(), steps)
+    }
+
+    /// A step that drops the shader's own outputs, but for those that are kept, and some of a trace.
+    fn drops(&self, keeps: impl Fn(&str) -> bool, of_trace: &[&str]) -> Transformation {
+        let own = self.program.outputs().iter();
+        let own = own.map(|output| output.name.as_str());
+        let dropped = own
+            .filter(|name| !keeps(name))
+            .chain(of_trace.iter().copied());
+        Transformation::Drop(dropped.map(str::to_owned).collect())
+    }
+
+    /// A program that compares points by their decisions, after a step, and the sites of these.
+    fn compared(
+        &self,
+        first: Option<Transformation>,
+    ) -> Result<(Arc<Program>, Vec<DecisionSite>), Diagnostics> {
+        let trace = Transformation::Trace(Tracing::Compared);
+        let drops = self.drops(|_| false, &[decision_names::COUNT]);
+        let steps: Vec<Transformation> = first.into_iter().chain([trace, drops]).collect();
+        let (program, reported) = self.transformed(&steps)?;
+        Ok((program, reported.sites))
     }
 }
 

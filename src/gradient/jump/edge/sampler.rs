@@ -9,7 +9,7 @@ use adumbra_ir::passes::decision_names;
 /// Traces samples of a block by a program that is watched: the outputs that are differentiated,
 /// then what it is compared by, and what is seen.
 pub(super) struct BlockSampler<'b, H> {
-    pub(super) here: &'b Here,
+    pub(super) here: &'b Here<'b>,
     pub(super) axes: &'b [AxisMoves],
     pub(super) program: &'b mut SampleProgram,
     pub(super) host: &'b mut H,

@@ -55,7 +55,7 @@ impl<'b> Worker<'b> {
         Ok(Worker {
             batch,
             globals,
-            compared: batch.sample_program(&programs.compared, &decision_names::COMPARED, &[])?,
+            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
             watched: batch.sample_program(&programs.watched, &traced, &[])?,
             margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
             by_memory: by_memory.transpose()?,
@@ -76,7 +76,7 @@ impl<'b> Worker<'b> {
     /// what it counts.
     fn add_roots(
         &mut self,
-        here: &Here,
+        here: &Here<'_>,
         roots: &[Root],
         first: usize,
         origin: usize,
@@ -117,7 +117,7 @@ impl<'b> Worker<'b> {
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
     /// the axis along which it moves fastest.
-    fn weight(&self, here: &Here, number: usize, root: &Root) -> f64 {
+    fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
         }

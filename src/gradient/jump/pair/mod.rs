@@ -15,7 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::gradient::Transformation;
 use crate::gradient::request::GradientRequest;
 use crate::program::Program;
-use adumbra_ir::passes::{DecisionSite, Tracing};
+use adumbra_ir::passes::DecisionSite;
 use std::sync::Arc;
 
 /// The programs of pairs.
@@ -34,16 +34,16 @@ impl ProgramMaker<'_> {
         request: &GradientRequest,
     ) -> Result<(RulePrograms, Vec<DecisionSite>), Diagnostics> {
         // Refused first, with the reason.
-        let (pair, _) = self.transformed(&[Transformation::Pair(request.clone())])?;
         let steps = [
-            Transformation::Straighten,
-            Transformation::Trace(Tracing::Compared),
+            Transformation::Pair(request.clone()),
+            self.drops(|_| false, &[]),
         ];
-        let (compared, reported) = self.transformed(&steps)?;
-        let programs = match reported.sites.is_empty() {
+        let (pair, _) = self.transformed(&steps)?;
+        let (compared, sites) = self.compared(Some(Transformation::Straighten))?;
+        let programs = match sites.is_empty() {
             true => RulePrograms::Smooth,
             false => RulePrograms::Pair(PairPrograms { compared, pair }),
         };
-        Ok((programs, reported.sites))
+        Ok((programs, sites))
     }
 }
