@@ -43,6 +43,7 @@ fn main() {
         for maths in MATHS {
             tables.point(&out, compiler, maths);
         }
+        tables.edges(&out, compiler);
     }
     // In batches gcc is slower, and takes minutes to compile: it is used only without clang.
     if let Some(compiler) = compilers.first() {
@@ -75,6 +76,7 @@ struct Tables {
     declarations: String,
     points: String,
     batches: String,
+    edges: String,
 }
 
 impl Tables {
@@ -119,6 +121,23 @@ impl Tables {
         .expect("writing to a string");
     }
 
+    /// Gradients through edges, whose only function is a root: both sets of transcendentals are one.
+    fn edges(&mut self, out: &Path, compiler: &str) {
+        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
+            return;
+        }
+        let name = format!("{compiler}_edges");
+        let mut build = base(out, compiler, "equal", &name);
+        build.file("c/edges.c").flag("-march=x86-64-v3");
+        build.compile(&format!("limit_{name}"));
+        self.declare(&name, "edges", "EdgeTable");
+        writeln!(
+            self.edges,
+            "CEdges {{ compiler: {compiler:?}, table: &{name}_edges }},"
+        )
+        .expect("writing to a string");
+    }
+
     fn declare(&mut self, name: &str, kind: &str, table: &str) {
         writeln!(self.declarations, "safe static {name}_{kind}: {table};")
             .expect("writing to a string");
@@ -129,6 +148,7 @@ impl Tables {
             declarations,
             points,
             batches,
+            edges,
         } = self;
         format!(
             "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
@@ -137,6 +157,8 @@ unsafe extern \"C\" {{\n{declarations}}}
 pub fn points() -> Vec<CPoint> {{ vec![{points}] }}
 /// Every build of the C reference over many points.
 pub fn batches() -> Vec<CBatch> {{ vec![{batches}] }}
+/// Every build of the C reference of gradients through edges.
+pub fn edges() -> Vec<CEdges> {{ vec![{edges}] }}
 "
         )
     }

@@ -1,5 +1,5 @@
 //! The C reference: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of
-//! transcendentals, at each SIMD level.
+//! transcendentals, at each SIMD level; and `c/edges.c` at AVX2.
 
 use adumbra::batch::SimdLevel;
 use adumbra_cli::benchmarks::PixelGlobals;
@@ -82,6 +82,55 @@ pub struct CBatch {
     /// The number of interleaved vectors.
     pub interleave: usize,
     table: &'static BatchTable,
+}
+
+/// The parameters of a disc.
+#[repr(C)]
+pub struct CDisc {
+    pub r: f32,
+    pub cx: f32,
+    pub cy: f32,
+    pub alpha: f32,
+    pub paint: [f32; 3],
+}
+
+/// The exports of `c/edges.c`.
+#[repr(C)]
+pub struct EdgeTable {
+    circle: unsafe extern "C" fn(&CDisc, i32, i32, &[*mut f32; 7]),
+}
+
+/// One build of gradients through edges.
+pub struct CEdges {
+    /// The compiler.
+    pub compiler: &'static str,
+    table: &'static EdgeTable,
+}
+
+/// The most pixels of a line.
+const MOST_OF_LINE: usize = 4096;
+
+impl CEdges {
+    /// Writes the gradient of a disc's image, by its floats.
+    ///
+    /// # Panics
+    /// If a line has more than 4,096 pixels, or a plane is too short.
+    pub fn circle(&self, disc: &CDisc, [width, height]: [usize; 2], planes: &mut [Vec<f32>; 7]) {
+        assert!(width <= MOST_OF_LINE);
+        assert!(planes.iter().all(|plane| plane.len() >= width * height));
+        let planes = planes.each_mut().map(|plane| plane.as_mut_ptr());
+        // SAFETY: each plane has a float for each pixel, and a line fits C's memory of lines; C
+        // keeps no pointer. The processor has AVX2, which `edges` checks.
+        unsafe { (self.table.circle)(disc, width as i32, height as i32, &planes) }
+    }
+}
+
+/// Every build of gradients through edges that this processor can run.
+pub fn edges() -> Vec<CEdges> {
+    match SimdLevel::Avx2.is_available() {
+        true => tables::edges(),
+        false => Vec::new(),
+    }
 }
 
 /// The most points that a build computes at once.

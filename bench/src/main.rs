@@ -12,6 +12,7 @@ mod baselines;
 mod batch;
 mod c_reference;
 mod case;
+mod edges;
 mod gains;
 mod materials;
 mod page;
@@ -35,6 +36,7 @@ fn main() {
     measure_engines(ROUNDS, &mut report);
     point::run(&mut report);
     batch::run(&mut report);
+    edges::run(&mut report);
     materials::run(&mut report);
     baselines::run(&mut report);
     if json {

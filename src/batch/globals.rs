@@ -122,6 +122,14 @@ impl<'a> BatchGlobals<'a> {
         &self.layout
     }
 
+    /// Those of a layout that this one begins with.
+    pub(crate) fn first_words(&self, layout: &GlobalsLayout) -> BatchGlobals<'a> {
+        BatchGlobals {
+            layout: layout.clone(),
+            sources: self.sources[..layout.size() / 4].to_vec(),
+        }
+    }
+
     pub(crate) fn sources(&self) -> &[GlobalSource<'a>] {
         &self.sources
     }

@@ -367,6 +367,11 @@ impl BatchEvaluator {
         self.machine.faults(point)
     }
 
+    /// Whether a point of the last evaluation has faults.
+    pub(crate) fn has_faults(&self) -> bool {
+        self.machine.has_faults()
+    }
+
     /// An output, or a member of one that is a struct (`ray.origin`), at a point of the last
     /// evaluation: its value, or as a [`Dual`](crate::Dual) its value and its derivatives.
     ///

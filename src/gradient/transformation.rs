@@ -8,7 +8,7 @@ use adumbra_ir::Span;
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::Module;
 use adumbra_ir::passes::{
-    DecisionSite, Tracing, straighten_entry, trace_decisions, varying_equalities,
+    DecisionSite, Tracing, drop_outputs, straighten_entry, trace_decisions, varying_equalities,
 };
 
 /// A transformation of a whole shader.
@@ -28,6 +28,8 @@ pub(crate) enum Transformation {
     Pair(GradientRequest),
     /// It says what becomes of its decisions between a pair of samples.
     PairDecisions(GradientRequest),
+    /// It computes no outputs of these names.
+    Drop(Vec<String>),
 }
 
 impl HeapSize for Transformation {
@@ -36,6 +38,7 @@ impl HeapSize for Transformation {
             Transformation::Gradient(request)
             | Transformation::Pair(request)
             | Transformation::PairDecisions(request) => request.heap_bytes(),
+            Transformation::Drop(names) => names.heap_bytes(),
             Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
@@ -87,6 +90,9 @@ pub(crate) fn transform(
             Transformation::PairDecisions(request) => {
                 check_derivatives(module, derivatives)?;
                 shader::look_at_pair(module, request)?;
+            }
+            Transformation::Drop(names) => {
+                drop_outputs(module, |name| names.iter().any(|dropped| dropped == name));
             }
         }
     }

@@ -23,6 +23,7 @@
 mod arrays;
 mod compile;
 mod cost_table;
+mod edges;
 mod engines;
 mod gradients;
 mod native_compile;
@@ -32,6 +33,7 @@ mod report;
 mod sums;
 mod timing;
 
+pub use edges::{EdgeRunner, EdgeWorkload, edge_workloads};
 pub use engines::{
     BatchRunner, PointRunner, check_engines_agree, point_engines, tier_suffix, tiers,
 };
@@ -42,13 +44,14 @@ pub use programs::{
 pub use report::{BenchReport, RatioGoal, ReportedResult};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
-/// Measures our engines on every benchmark program, on gradients, their sums, and on elements of
-/// arrays, the compilers to bytecode and to machine code, and the five shaders of the post's cost
+/// Measures our engines on every benchmark program, on gradients, their sums, through edges, and on
+/// elements of arrays, the compilers to bytecode and to machine code, and the five shaders of the post's cost
 /// table. `rounds` is how often each thing is timed, warm each time: the least time counts.
 pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
     gradients::run(rounds, report);
     sums::run(rounds, report);
+    edges::run(rounds, report);
     arrays::run(rounds, report);
     compile::run(rounds, report);
     native_compile::run(rounds, report);

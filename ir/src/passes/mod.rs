@@ -25,6 +25,7 @@ mod dce;
 mod decisions;
 mod demand;
 mod differentiate;
+mod drop_outputs;
 mod entry_derivative;
 mod fold;
 mod gvn;
@@ -61,6 +62,7 @@ pub use differentiate::{
     MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS, no_forward_rule,
     shadow_in_backward,
 };
+pub use drop_outputs::drop_outputs;
 pub use entry_derivative::{
     EntryDerivative, EntryLosses, TangentGlobal, differentiate_entry, entry_losses,
     tangent_globals, tangent_name, tangent_type,

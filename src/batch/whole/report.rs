@@ -121,6 +121,10 @@ impl From<EngineError> for BatchError {
 /// The report on the points of the last evaluation, the first of which has that number.
 pub(super) fn report_of(evaluator: &BatchEvaluator, first: usize) -> BatchReport {
     let mut report = BatchReport::default();
+    let is_finished = |outcome: &Outcome| *outcome == Outcome::Finished;
+    if !evaluator.has_faults() && evaluator.outcomes().iter().all(is_finished) {
+        return report;
+    }
     for (point, outcome) in evaluator.outcomes().iter().enumerate() {
         report.add(first + point, *outcome, evaluator.faults(point));
     }

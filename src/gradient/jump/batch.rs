@@ -21,7 +21,7 @@ const BLOCK: usize = 1 << 12;
 
 /// Lines of pixels of a block, if points are those of an image. Those around it are evaluated
 /// twice.
-const BLOCK_LINES: usize = 16;
+const BLOCK_LINES: usize = 32;
 
 /// The gradient of an instance through discontinuities, with what its points are evaluated by.
 #[derive(Clone, Debug)]

@@ -25,6 +25,11 @@ impl ImagePoints {
         lines.saturating_mul(self.width)
     }
 
+    /// The points from one on to the end of its line.
+    fn left_of_line(&self, number: usize) -> usize {
+        self.width - number % self.width
+    }
+
     /// The points of a block, with the lines before and after it, as far as there are.
     fn around(&self, points: &Range<usize>) -> Range<usize> {
         let start = points.start.saturating_sub(self.width);
@@ -32,17 +37,33 @@ impl ImagePoints {
         start.max(self.planes.start)..end.min(self.planes.end)
     }
 
-    /// The number of a point's neighbour, if it is in the same line of pixels, or before or after
-    /// it.
-    fn neighbour(&self, number: usize, axis: usize, side: f64) -> Option<usize> {
-        let column = number % self.width;
-        match (axis, side < 0.0) {
-            (0, true) if column > 0 => Some(number - 1),
-            (0, false) if column + 1 < self.width => Some(number + 1),
-            (1, true) => number.checked_sub(self.width),
-            (1, false) => number.checked_add(self.width),
-            _ => None,
-        }
+    /// How far the number of a neighbour along an axis is; none along axes that are not the image's.
+    fn distance(&self, axis: usize) -> Option<usize> {
+        [1, self.width].get(axis).copied()
+    }
+
+    /// Of a part of a line of pixels, by their places in a block of so many points, those with a
+    /// neighbour that is in the block, and in the same line if it is along that. `first` is the
+    /// number of the block's first point.
+    fn with_neighbours(
+        &self,
+        line: Range<usize>,
+        (axis, is_before): (usize, bool),
+        (first, count): (usize, usize),
+    ) -> Range<usize> {
+        let distance = self.distance(axis).unwrap_or(count);
+        let at_start = (first + line.start).is_multiple_of(self.width);
+        let at_end = (first + line.end).is_multiple_of(self.width);
+        let (start, end) = match (axis, is_before) {
+            (0, true) => (line.start + usize::from(at_start), line.end),
+            (0, false) => (line.start, line.end - usize::from(at_end)),
+            _ => (line.start, line.end),
+        };
+        let known = match is_before {
+            true => start.max(distance)..end,
+            false => start..end.min(count.saturating_sub(distance)),
+        };
+        known.start.min(line.end)..known.end.max(known.start.min(line.end))
     }
 }
 
@@ -56,24 +77,25 @@ pub(super) struct Kernel {
 }
 
 /// A block of points, with those around them that are their neighbours in an image.
-pub(super) struct ComparedBlock {
-    pub(super) here: Here,
+pub(super) struct ComparedBlock<'g> {
+    pub(super) here: Here<'g>,
     /// The point of the planes that is the first one here.
     pub(super) first: usize,
-    /// The points and neighbours whose decisions differ.
+    /// The points and neighbours whose decisions differ, in order of points, axes and sides.
     pub(super) kernels: Vec<Kernel>,
 }
 
-impl ComparedBlock {
-    /// Compares points with their neighbours, by the first words of their globals, `stride` each.
+impl<'g> ComparedBlock<'g> {
+    /// Compares points with their neighbours; samples have the first words of their globals,
+    /// `stride` each.
     pub(super) fn new<H: Host>(
         batch: &JumpBatch,
         compared: &mut SampleProgram,
-        globals: &BatchGlobals<'_>,
+        globals: &'g BatchGlobals<'g>,
         stride: usize,
         points: &Range<usize>,
         host: &mut H,
-    ) -> ComparedBlock {
+    ) -> ComparedBlock<'g> {
         let image = batch.image.as_ref();
         let along = batch
             .along
@@ -92,6 +114,9 @@ impl ComparedBlock {
     }
 }
 
+/// The sides on which a point has neighbours along an axis.
+const SIDES: [f64; 2] = [-1.0, 1.0];
+
 /// The points, of those that are here, and neighbours whose decisions differ by a program that
 /// compares them: along those of the axes. A neighbour that is here itself is evaluated once for
 /// all whose neighbour it is.
@@ -99,39 +124,73 @@ fn kernels<H: Host>(
     compared: &mut SampleProgram,
     (axes, along): (&[AxisMoves], Range<usize>),
     image: Option<&ImagePoints>,
-    here: &Here,
+    here: &Here<'_>,
     points: Range<usize>,
     host: &mut H,
 ) -> Vec<Kernel> {
     let count = here.len();
     compared.clear();
-    for point in 0..count {
-        compared.add(here, axes, &Sample::beside(point, 0, 0.0), 0.0);
-    }
-    let sides = along.flat_map(|axis| [(axis, -1.0), (axis, 1.0)]);
-    let sides: Vec<(usize, f64)> = sides.collect();
-    let mut pairs: Vec<(Kernel, usize)> = Vec::with_capacity(points.len() * sides.len());
-    let mut samples = count;
-    for point in points {
-        for &(axis, side) in &sides {
-            let known = image.and_then(|image| {
-                let neighbour = image.neighbour(here.first + point, axis, side)?;
-                let neighbour = neighbour.checked_sub(here.first)?;
-                (neighbour < count).then_some(neighbour)
-            });
-            let neighbour = known.unwrap_or_else(|| {
-                compared.add(here, axes, &Sample::beside(point, axis, side), 0.0);
-                samples += 1;
-                samples - 1
-            });
-            pairs.push((Kernel { point, axis, side }, neighbour));
+    // Points beside others that are here, with how far these are; and those beside samples.
+    let mut known: Vec<(Range<usize>, usize, usize)> = Vec::new();
+    let mut sampled: Vec<(usize, usize)> = Vec::new();
+    let mut line = points.start..points.start;
+    while line.end < points.end {
+        let left = image.map_or(points.len(), |image| {
+            image.left_of_line(here.first + line.end)
+        });
+        line = line.end..points.end.min(line.end + left);
+        for (axis, side) in along.clone().flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            let block = (here.first, count);
+            let distance = image.and_then(|image| image.distance(axis));
+            let beside = match (image, distance) {
+                (Some(image), Some(_)) => {
+                    image.with_neighbours(line.clone(), (axis, side == 0), block)
+                }
+                _ => line.start..line.start,
+            };
+            let (before, after) = (line.start..beside.start, beside.end..line.end);
+            for point in before.chain(after) {
+                let sample = Sample::beside(point, axis, SIDES[side]);
+                compared.add(here, axes, &sample, 0.0);
+                sampled.push((point, 2 * axis + side));
+            }
+            if let Some(distance) = distance.filter(|_| !beside.is_empty()) {
+                known.push((beside, 2 * axis + side, distance));
+            }
         }
     }
-    compared.run(host);
-    let trace = |sample: usize| {
-        let words = [0, 1, 2].map(|scalar| compared.word(sample, scalar));
-        (compared.has_ended(sample), words)
-    };
-    pairs.retain(|(kernel, neighbour)| trace(kernel.point) != trace(*neighbour));
-    pairs.into_iter().map(|(kernel, _)| kernel).collect()
+    compared.run_with_points(here, host);
+    // By point, a bit for each of its kernels.
+    let mut differ = vec![0_u8; points.len()];
+    for (beside, kernel, distance) in known {
+        let neighbours = match kernel % 2 == 0 {
+            true => beside.start - distance..beside.end - distance,
+            false => beside.start + distance..beside.end + distance,
+        };
+        let own = &mut differ[beside.start - points.start..beside.end - points.start];
+        for plane in compared.planes() {
+            let pairs = plane[beside.clone()].iter().zip(&plane[neighbours.clone()]);
+            for (differ, (here, there)) in own.iter_mut().zip(pairs) {
+                *differ |= u8::from(here != there) << kernel;
+            }
+        }
+    }
+    for (sample, (point, kernel)) in (count..).zip(sampled) {
+        let mut planes = compared.planes().iter();
+        let is_other = planes.any(|plane| plane[point] != plane[sample]);
+        differ[point - points.start] |= u8::from(is_other) << kernel;
+    }
+    let different = differ
+        .iter()
+        .zip(points)
+        .filter(|(differ, _)| **differ != 0);
+    let kernels = different.flat_map(|(&differ, point)| {
+        let all = (0..2 * axes.len()).filter(move |kernel| differ >> kernel & 1 != 0);
+        all.map(move |kernel| Kernel {
+            point,
+            axis: kernel / 2,
+            side: SIDES[kernel % 2],
+        })
+    });
+    kernels.collect()
 }

@@ -35,7 +35,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::value::Part;
-use adumbra_ir::passes::{DecisionKind, DecisionSite};
+use adumbra_ir::passes::{DecisionKind, DecisionSite, Tracing, decision_names};
 use adumbra_ir::{Code, Span, Type};
 use adumbra_vm::FloatEnvironment;
 use axes::{AxisError, AxisMoves, moves};
@@ -151,6 +151,28 @@ impl ProgramMaker<'_> {
                 .help("an axis is a float of a global that the shader reads")
         });
         warnings.collect()
+    }
+
+    /// A step that drops the shader's own outputs, but for those that are kept, and some of a trace.
+    fn drops(&self, keeps: impl Fn(&str) -> bool, of_trace: &[&str]) -> Transformation {
+        let own = self.program.outputs().iter();
+        let own = own.map(|output| output.name.as_str());
+        let dropped = own
+            .filter(|name| !keeps(name))
+            .chain(of_trace.iter().copied());
+        Transformation::Drop(dropped.map(str::to_owned).collect())
+    }
+
+    /// A program that compares points by their decisions, after a step, and what tracing them
+    /// reported.
+    fn compared(
+        &self,
+        first: Option<Transformation>,
+    ) -> Result<(Arc<Program>, Transformed), Diagnostics> {
+        let trace = Transformation::Trace(Tracing::Compared);
+        let drops = self.drops(|_| false, &[decision_names::COUNT]);
+        let steps: Vec<Transformation> = first.into_iter().chain([trace, drops]).collect();
+        self.transformed(&steps)
     }
 }
 

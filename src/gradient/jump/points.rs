@@ -62,38 +62,46 @@ impl Sample {
 }
 
 /// The points of a block, as their hosts have them.
-pub(super) struct Here {
-    /// Words of a point.
-    pub(super) stride: usize,
-    /// The words of all points, point by point.
-    pub(super) words: Vec<u32>,
+pub(super) struct Here<'g> {
+    /// The globals of these points, and of others.
+    globals: &'g BatchGlobals<'g>,
+    /// Words of a point that samples begin with.
+    stride: usize,
+    points: Range<usize>,
     /// The number of the first point.
     pub(super) first: usize,
 }
 
-impl Here {
+impl<'g> Here<'g> {
     /// Points of the host's planes, with the first words of each.
     pub(super) fn new(
-        globals: &BatchGlobals<'_>,
+        globals: &'g BatchGlobals<'g>,
         stride: usize,
         points: Range<usize>,
         number_from: usize,
-    ) -> Here {
-        let mut words = Vec::with_capacity(stride * points.len());
-        for point in points.clone() {
-            let sources = &globals.sources()[..stride];
-            words.extend(sources.iter().map(|source| source.get(point)));
-        }
+    ) -> Here<'g> {
         Here {
+            globals,
             stride,
-            words,
             first: number_from + points.start,
+            points,
         }
     }
 
     /// The number of points.
     pub(super) fn len(&self) -> usize {
-        self.words.len() / self.stride.max(1)
+        self.points.len()
+    }
+
+    /// A word of a point.
+    fn word(&self, point: usize, word: usize) -> u32 {
+        self.globals.sources()[word].get(self.points.start + point)
+    }
+
+    /// The words of a point.
+    fn words(&self, point: usize) -> impl Iterator<Item = u32> {
+        let sources = self.globals.sources()[..self.stride].iter();
+        sources.map(move |source| source.get(self.points.start + point))
     }
 
     /// Moves words of a point to a sample.
@@ -107,40 +115,105 @@ impl Here {
         }
     }
 
-    pub(super) fn point(&self, point: usize) -> &[u32] {
-        &self.words[point * self.stride..][..self.stride]
-    }
-
     /// The slope of a moved word at a point, along the axis.
     pub(super) fn slope(&self, point: usize, slope: Slope) -> f64 {
         match slope {
             Slope::One => 1.0,
-            Slope::Shadow(word) => f32::from_bits(self.point(point)[word]).into(),
+            Slope::Shadow(word) => f32::from_bits(self.word(point, word)).into(),
         }
     }
 }
 
-/// The evaluator of samples.
-enum SampleEvaluator {
+/// The engine of samples.
+enum SampleEngine {
     Batch(Box<BatchEvaluator>),
     /// Sample by sample.
     Single(Box<Evaluator>, Globals),
 }
 
-impl SampleEvaluator {
+impl SampleEngine {
     fn new(
         instance: &Instance,
         setup: &BatchSetup,
         engine: Option<Engine>,
-    ) -> Result<SampleEvaluator, EngineError> {
+    ) -> Result<SampleEngine, EngineError> {
         Ok(match engine {
-            None => SampleEvaluator::Batch(Box::new(BatchEvaluator::with(instance, setup)?)),
+            None => SampleEngine::Batch(Box::new(BatchEvaluator::with(instance, setup)?)),
             Some(engine) => {
                 let evaluator = Evaluator::with(instance, engine, setup.limits)?;
                 let globals = Globals::new(instance.program().globals());
-                SampleEvaluator::Single(Box::new(evaluator), globals)
+                SampleEngine::Single(Box::new(evaluator), globals)
             }
         })
+    }
+}
+
+/// What all words of a sample are that did not run to its end.
+const STOPPED: u32 = u32::MAX;
+
+/// Evaluates samples, one after the other or in chunks, and has what came out.
+struct SampleEvaluator {
+    engine: SampleEngine,
+    /// The scalars that are read.
+    scalars: Vec<usize>,
+    /// By scalar that is read, its word at each sample.
+    planes: Vec<Vec<u32>>,
+    /// Whether each sample ran to its end.
+    has_ended: Vec<bool>,
+}
+
+impl SampleEvaluator {
+    /// Forgets what came out.
+    fn clear(&mut self) {
+        self.planes.iter_mut().for_each(Vec::clear);
+        self.has_ended.clear();
+    }
+
+    /// Evaluates these points of globals, after those that were evaluated before.
+    fn evaluate(&mut self, globals: &BatchGlobals<'_>, points: Range<usize>, host: &mut impl Host) {
+        let before = self.has_ended.len();
+        for plane in &mut self.planes {
+            plane.resize(before + points.len(), 0);
+        }
+        match &mut self.engine {
+            SampleEngine::Batch(evaluator) => {
+                let width = evaluator.width();
+                for first in points.clone().step_by(width) {
+                    evaluator.evaluate(globals, first, width.min(points.end - first), host);
+                    let start = self.has_ended.len();
+                    let outcomes = evaluator.outcomes().iter();
+                    let ended = outcomes.map(|outcome| *outcome == Outcome::Finished);
+                    self.has_ended.extend(ended);
+                    for (plane, &scalar) in self.planes.iter_mut().zip(&self.scalars) {
+                        evaluator.copy_scalar(scalar, Part::Value, &mut plane[start..], 1);
+                    }
+                }
+            }
+            SampleEngine::Single(evaluator, own) => {
+                let mut words = Vec::new();
+                for point in points {
+                    let sources = globals.sources().iter();
+                    for (word, source) in own.words_mut().iter_mut().zip(sources) {
+                        *word = source.get(point);
+                    }
+                    host.at_point(point);
+                    let outcome = evaluator.evaluate(own, host);
+                    let sample = self.has_ended.len();
+                    self.has_ended.push(outcome == Outcome::Finished);
+                    words.clear();
+                    words.extend(evaluator.words(Part::Value).expect("values are there"));
+                    for (plane, &scalar) in self.planes.iter_mut().zip(&self.scalars) {
+                        plane[sample] = words[scalar];
+                    }
+                }
+            }
+        }
+        let stopped = (before..).zip(&self.has_ended[before..]);
+        for (sample, _) in stopped.filter(|(_, has_ended)| !**has_ended) {
+            for plane in &mut self.planes {
+                plane[sample] = STOPPED;
+            }
+        }
     }
 }
 
@@ -150,7 +223,6 @@ pub(super) struct SampleProgram {
     layout: GlobalsLayout,
     /// Words of a point.
     stride: usize,
-    scalars: Vec<usize>,
     /// The words of globals that samples set; none in a program without a watch.
     watched: Option<WatchedWords>,
     /// Words that are 1 at each sample, or have its weight.
@@ -159,8 +231,6 @@ pub(super) struct SampleProgram {
     neighbour: Option<NeighbourWords>,
     words: Vec<u32>,
     numbers: Vec<usize>,
-    outputs: Vec<Vec<u32>>,
-    has_ended: Vec<bool>,
 }
 
 /// The words of the globals of [`decision_names`].
@@ -235,11 +305,14 @@ impl SampleProgram {
             }),
         });
         Ok(SampleProgram {
-            evaluator: SampleEvaluator::new(instance, setup, engine)?,
+            evaluator: SampleEvaluator {
+                engine: SampleEngine::new(instance, setup, engine)?,
+                planes: vec![Vec::new(); scalars.len()],
+                scalars,
+                has_ended: Vec::new(),
+            },
             layout: program.globals().clone(),
             stride: program.globals().size() / 4,
-            outputs: vec![Vec::new(); scalars.len()],
-            scalars,
             watched,
             seeds: seeds
                 .iter()
@@ -248,7 +321,6 @@ impl SampleProgram {
             neighbour: NeighbourWords::new(program.globals()),
             words: Vec::new(),
             numbers: Vec::new(),
-            has_ended: Vec::new(),
         })
     }
 
@@ -259,17 +331,17 @@ impl SampleProgram {
     }
 
     /// Adds a sample; of a program that reads a neighbour the sample is that one.
-    pub(super) fn add(&mut self, here: &Here, axes: &[AxisMoves], sample: &Sample, seed: f32) {
+    pub(super) fn add(&mut self, here: &Here<'_>, axes: &[AxisMoves], sample: &Sample, seed: f32) {
         let start = self.words.len();
         self.numbers.push(here.first + sample.point);
-        self.words.extend_from_slice(here.point(sample.point));
+        self.words.extend(here.words(sample.point));
         self.words.resize(start + self.stride, 0);
         let words = &mut self.words[start..];
         match &mut self.neighbour {
             None => here.move_words(words, axes, sample),
             Some(neighbour) => {
                 neighbour.moved.clear();
-                neighbour.moved.extend_from_slice(here.point(sample.point));
+                neighbour.moved.extend(here.words(sample.point));
                 here.move_words(&mut neighbour.moved, axes, sample);
                 for &(own, there) in &neighbour.there {
                     words[there] = neighbour.moved[own];
@@ -291,54 +363,38 @@ impl SampleProgram {
 
     /// Evaluates all samples.
     pub(super) fn run(&mut self, host: &mut impl Host) {
-        let count = self.numbers.len();
-        self.outputs
-            .iter_mut()
-            .for_each(|plane| plane.resize(count, 0));
-        self.has_ended.clear();
+        self.evaluator.clear();
+        self.run_samples(host);
+    }
+
+    /// Evaluates all points of a block where they are, and then all samples, whose numbers come
+    /// after theirs.
+    pub(super) fn run_with_points(&mut self, here: &Here<'_>, host: &mut impl Host) {
+        self.evaluator.clear();
+        let (points, globals) = (here.points.clone(), here.globals.first_words(&self.layout));
+        let number = |point: usize| here.first + point - points.start;
+        let mut numbered = NumberedHost::new(host, number).silent();
+        self.evaluator
+            .evaluate(&globals, points.clone(), &mut numbered);
+        self.run_samples(host);
+    }
+
+    fn run_samples(&mut self, host: &mut impl Host) {
         // Hosts know the points that samples are near to, which have printed what they print.
         let numbers = &self.numbers;
         let mut host = NumberedHost::new(host, |sample| numbers[sample]).silent();
-        match &mut self.evaluator {
-            SampleEvaluator::Batch(evaluator) => {
-                let globals = BatchGlobals::interleaved(&self.layout, &self.words);
-                let width = evaluator.width();
-                for first in (0..count).step_by(width) {
-                    let points = width.min(count - first);
-                    evaluator.evaluate(&globals, first, points, &mut host);
-                    let outcomes = evaluator.outcomes().iter();
-                    self.has_ended
-                        .extend(outcomes.map(|outcome| *outcome == Outcome::Finished));
-                    for (plane, &scalar) in self.outputs.iter_mut().zip(&self.scalars) {
-                        evaluator.copy_scalar(scalar, Part::Value, &mut plane[first..], 1);
-                    }
-                }
-            }
-            SampleEvaluator::Single(evaluator, globals) => {
-                let mut words = Vec::new();
-                for sample in 0..count {
-                    let own = &self.words[sample * self.stride..][..self.stride];
-                    globals.words_mut().copy_from_slice(own);
-                    host.at_point(sample);
-                    let outcome = evaluator.evaluate(globals, &mut host);
-                    self.has_ended.push(outcome == Outcome::Finished);
-                    words.clear();
-                    words.extend(evaluator.words(Part::Value).expect("values are there"));
-                    for (plane, &scalar) in self.outputs.iter_mut().zip(&self.scalars) {
-                        plane[sample] = words[scalar];
-                    }
-                }
-            }
-        }
+        let globals = BatchGlobals::interleaved(&self.layout, &self.words);
+        self.evaluator
+            .evaluate(&globals, 0..numbers.len(), &mut host);
     }
 
     /// The scalars that are read, in order.
     pub(super) fn scalars(&self) -> usize {
-        self.scalars.len()
+        self.evaluator.planes.len()
     }
 
     pub(super) fn word(&self, sample: usize, scalar: usize) -> u32 {
-        self.outputs[scalar][sample]
+        self.evaluator.planes[scalar][sample]
     }
 
     pub(super) fn float(&self, sample: usize, scalar: usize) -> f64 {
@@ -347,14 +403,19 @@ impl SampleProgram {
 
     /// Whether a sample ran to its end.
     pub(super) fn has_ended(&self, sample: usize) -> bool {
-        self.has_ended[sample]
+        self.evaluator.has_ended[sample]
+    }
+
+    /// By scalar that is read, its word at each sample.
+    pub(super) fn planes(&self) -> &[Vec<u32>] {
+        &self.evaluator.planes
     }
 
     /// What samples added to gradients by buffers.
     pub(super) fn take_gradients(&mut self) -> BufferGradients {
-        match &mut self.evaluator {
-            SampleEvaluator::Batch(evaluator) => evaluator.take_gradients(),
-            SampleEvaluator::Single(evaluator, _) => evaluator.take_gradients(),
+        match &mut self.evaluator.engine {
+            SampleEngine::Batch(evaluator) => evaluator.take_gradients(),
+            SampleEngine::Single(evaluator, _) => evaluator.take_gradients(),
         }
     }
 }

@@ -341,6 +341,11 @@ impl BatchMachine {
         self.chunk.results.faults.of(point)
     }
 
+    /// Whether a point has faults.
+    pub fn has_faults(&self) -> bool {
+        self.chunk.results.faults.is_any()
+    }
+
     /// The closures of a point, which its outputs of closure type name; none for a point that was
     /// not run.
     pub fn closures(&self, point: usize) -> &ClosureArena {
@@ -472,6 +477,17 @@ impl BatchMachine {
         let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);
         if !has && stride == 1 {
             to[..points].fill(MaybeUninit::new(0));
+            return;
+        }
+        let is_word = matches!(
+            self.output_types[scalar],
+            Scalar::I32 | Scalar::U32 | Scalar::Bool
+        );
+        if is_word && stride == 1 {
+            let plane = self.chunk.memory.register((3 * scalar + part) as u32);
+            // SAFETY: outputs have planes, and these points were run.
+            let words = unsafe { std::slice::from_raw_parts(plane.cast_const(), points) };
+            to[..points].write_copy_of_slice(words);
             return;
         }
         if !is_float || stride != 1 {

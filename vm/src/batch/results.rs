@@ -115,8 +115,12 @@ impl FaultsByPoint {
         }
     }
 
+    pub(super) fn is_any(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
     fn clear(&mut self) {
-        if !self.faults.is_empty() {
+        if self.is_any() {
             self.index.fill(0);
             self.faults.clear();
         }

@@ -429,17 +429,18 @@ impl<'m> Rewriter<'m> {
     ) -> Taken {
         let site = self.sites.len() as u32;
         self.sites.push(DecisionSite { op, kind, span });
-        let (word, watched) = match self.tracing {
-            Tracing::Compared => (self.word_of(natural, span), None),
+        let (natural, watched) = match self.tracing {
+            Tracing::Compared => (natural, None),
             Tracing::Watched => {
                 let value = self.float_of(natural, span);
                 let (is_forced, forced) = self.forced(span);
                 let value = self.op(Op::Select, &[is_forced, forced, value], span);
-                let word = self.word_of(Natural::Float(value), span);
-                (word, Some((is_forced, forced, value)))
+                let watched = Some((is_forced, forced, value));
+                (Natural::Float(value), watched)
             }
         };
-        let hashes = self.hashes(site, word, span);
+        let mixed = self.mixed(site, natural, span);
+        let hashes = self.hashes(mixed, span);
         let count = self.trace[COUNT];
         match &watched {
             None => HASH
@@ -500,28 +501,35 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// A decision as a word: one for each, also for both zeros.
-    fn word_of(&mut self, natural: Natural, span: Span) -> ValueId {
+    /// A decision at a site as a word: another one for each, but the same for both zeros.
+    fn mixed(&mut self, site: u32, natural: Natural, span: Span) -> ValueId {
+        let at_site = (site + 1).wrapping_mul(SITE_FACTOR);
         match natural {
-            Natural::Bool(value) => self.op(Op::BToU, &[value], span),
+            Natural::Bool(value) => {
+                let [taken, other] = [VALUE_FACTOR, 0].map(|word| {
+                    let word = at_site.wrapping_add(word);
+                    self.constant(Scalar::U32, word ^ (word >> 16), span)
+                });
+                self.op(Op::ISel, &[value, taken, other], span)
+            }
             Natural::Float(value) => {
                 let zero = self.float(0.0, span);
                 let value = self.op(Op::Add, &[value, zero], span);
                 let word = self.op(Op::AsInt, &[value], span);
-                self.op(Op::IToU, &[word], span)
+                let word = self.op(Op::IToU, &[word], span);
+                let factor = self.constant(Scalar::U32, VALUE_FACTOR, span);
+                let at_site = self.constant(Scalar::U32, at_site, span);
+                let half = self.constant(Scalar::U32, 16, span);
+                let word = self.op(Op::IMul, &[word, factor], span);
+                let word = self.op(Op::IAdd, &[word, at_site], span);
+                let high = self.op(Op::Shr, &[word, half], span);
+                self.op(Op::Xor, &[word, high], span)
             }
         }
     }
 
     /// The hashes of the trace with one more decision.
-    fn hashes(&mut self, site: u32, word: ValueId, span: Span) -> [ValueId; 2] {
-        let factor = self.constant(Scalar::U32, VALUE_FACTOR, span);
-        let at_site = self.constant(Scalar::U32, (site + 1).wrapping_mul(SITE_FACTOR), span);
-        let half = self.constant(Scalar::U32, 16, span);
-        let word = self.op(Op::IMul, &[word, factor], span);
-        let word = self.op(Op::IAdd, &[word, at_site], span);
-        let high = self.op(Op::Shr, &[word, half], span);
-        let mixed = self.op(Op::Xor, &[word, high], span);
+    fn hashes(&mut self, mixed: ValueId, span: Span) -> [ValueId; 2] {
         let joined = [Op::IAdd, Op::Xor];
         std::array::from_fn(|at| {
             let joined = self.op(joined[at], &[self.trace[HASH[at]], mixed], span);

@@ -7,6 +7,7 @@ mod analysis;
 mod buffers;
 mod decisions;
 mod derivatives;
+mod drop_outputs;
 mod fold;
 mod guards;
 mod higher_orders;

@@ -59,7 +59,11 @@ impl ProgramMaker<'_> {
     /// The programs of edges, and what tracing the shader reported.
     pub(super) fn edge(&self) -> Result<(RulePrograms, Transformed), Diagnostics> {
         let watching = Transformation::Trace(Tracing::Watched);
-        let (watched, reported) = self.transformed(std::slice::from_ref(&watching))?;
+        let differentiated = self.smooth.outputs();
+        let is_differentiated =
+            |name: &str| differentiated.iter().any(|output| output.name == name);
+        let steps = [watching.clone(), self.drops(is_differentiated, &[])];
+        let (watched, reported) = self.transformed(&steps)?;
         let read = self.read_globals();
         if reported.sites.is_empty() || read.is_empty() {
             return Ok((RulePrograms::Smooth, reported));
@@ -79,16 +83,19 @@ impl ProgramMaker<'_> {
         let numbers = parameters.iter().fold(of_margin(), by_numbers);
         let numbers = read.iter().fold(numbers, GradientRequest::by_global);
         let memory = parameters.iter().fold(of_margin(), by_memory);
+        let of_trace = [&decision_names::COMPARED[..], &decision_names::SEEN].concat();
         let margins = |request: GradientRequest| {
-            let steps = [watching.clone(), Transformation::Gradient(request)];
+            let steps = [
+                watching.clone(),
+                Transformation::Gradient(request),
+                self.drops(|_| false, &of_trace),
+            ];
             let (program, reported) = self.transformed(&steps)?;
             let derivative = reported.derivative.expect("one is asked for");
             Ok::<_, Diagnostics>(Gradient::of(program, derivative))
         };
         let programs = EdgePrograms {
-            compared: self
-                .transformed(&[Transformation::Trace(Tracing::Compared)])?
-                .0,
+            compared: self.compared(None)?.0,
             watched,
             margins: margins(numbers)?,
             by_memory: (memory != of_margin())

@@ -9,7 +9,7 @@ use adumbra_ir::passes::decision_names;
 /// Traces samples of a block by a program that is watched: the outputs that are differentiated,
 /// then what it is compared by, and what is seen.
 pub(in crate::gradient::jump) struct BlockSampler<'b, H> {
-    pub(in crate::gradient::jump) here: &'b Here,
+    pub(in crate::gradient::jump) here: &'b Here<'b>,
     pub(in crate::gradient::jump) axes: &'b [AxisMoves],
     pub(in crate::gradient::jump) program: &'b mut SampleProgram,
     pub(in crate::gradient::jump) host: &'b mut H,

@@ -35,6 +35,14 @@ pub(in crate::gradient::jump) struct Traced {
     pub(in crate::gradient::jump) site: i32,
 }
 
+impl Traced {
+    /// Whether the watched decision is that of another sample.
+    fn decides_as(&self, other: &Traced) -> bool {
+        let is_same = self.value == other.value || (self.value.is_nan() && other.value.is_nan());
+        self.site == other.site && is_same
+    }
+}
+
 /// Evaluates samples.
 pub(in crate::gradient::jump) trait Sampler {
     fn trace(&mut self, samples: &[Sample]) -> Traces;
@@ -88,7 +96,12 @@ pub(super) struct Segment {
     pub(super) kernel: usize,
     pub(super) ends: [f64; 2],
     pub(super) forced: Forced,
+    /// The decisions at the ends, as far as they are known.
+    traced: [Option<Traced>; 2],
 }
+
+/// A segment whose ends decide otherwise, and their decisions.
+type Different = (Segment, [Traced; 2]);
 
 /// Searches kernels, which are in order. Roots are in order of kernels, and of their place there;
 /// those of kernels that are unresolved are among them, as far as they were found.
@@ -103,6 +116,7 @@ pub(super) fn search(
             kernel,
             ends: [0.0, of.kernel.side],
             forced: Forced::default(),
+            traced: [None; 2],
         })
         .collect();
     while !open.is_empty() {
@@ -135,88 +149,99 @@ pub(super) fn sample(
     }
 }
 
-/// Segments whose ends decide otherwise, with the number of decisions at both.
+/// Segments whose ends decide otherwise.
 fn differing(
     open: &[Segment],
     kernels: &mut [SearchedKernel],
     sampler: &mut impl Sampler,
-) -> Vec<(Segment, i32)> {
-    let mut samples = Vec::with_capacity(2 * open.len());
+) -> Vec<Different> {
+    let mut samples = Vec::new();
     for segment in open {
-        samples.extend(
-            segment
-                .ends
-                .map(|end| sample(segment, kernels, end, i32::MAX)),
-        );
+        let ends = segment.ends.iter().zip(&segment.traced);
+        let unknown = ends.filter(|(_, traced)| traced.is_none());
+        samples.extend(unknown.map(|(end, _)| sample(segment, kernels, *end, i32::MAX)));
     }
-    let traced = sampler.trace(&samples).traced;
+    let mut traced = sampler.trace(&samples).traced.into_iter();
     let mut found = Vec::new();
-    for (segment, traced) in open.iter().zip(traced.chunks_exact(2)) {
-        let [a, b] = [traced[0], traced[1]];
-        let most = a.count.max(b.count);
-        if !a.has_ended || !b.has_ended || most > MAX_DECISIONS {
+    for segment in open {
+        let known = segment.traced.map(|known| known.or_else(|| traced.next()));
+        let [a, b] = known.map(|known| known.expect("each unknown end was sampled"));
+        if !a.has_ended || !b.has_ended || a.count.max(b.count) > MAX_DECISIONS {
             kernels[segment.kernel].is_unresolved = true;
         } else if (a.count, a.hash) != (b.count, b.hash) {
-            found.push((*segment, a.count.min(b.count)));
+            let traced = [Some(a), Some(b)];
+            found.push((Segment { traced, ..*segment }, [a, b]));
         }
     }
     found
 }
 
-/// The first decision that differs in each segment: all before it are the same, by bisection.
+/// Of that many segments one is searched before the others, which are probably alike.
+const ALIKE: usize = 16;
+
+/// The first decision that differs in each segment. Segments beside each other mostly have the same
+/// one, so it is tried before bisection.
 fn first_differences(
-    different: &[(Segment, i32)],
+    different: &[Different],
     kernels: &mut [SearchedKernel],
     sites: &[DecisionSite],
     sampler: &mut impl Sampler,
 ) -> Vec<Bracket> {
-    // Per segment: that many decisions are the same, and no more than that many.
-    let mut ranges: Vec<[i32; 2]> = different.iter().map(|(_, least)| [0, *least]).collect();
-    let mut trace_at = |numbers: &[(usize, i32)], kernels: &[SearchedKernel]| {
-        let samples = numbers.iter().flat_map(|&(at, number)| {
-            let segment = &different[at].0;
-            segment
-                .ends
-                .map(|end| sample(segment, kernels, end, number))
-        });
-        let samples: Vec<Sample> = samples.collect();
-        sampler.trace(&samples).traced
-    };
-    loop {
-        let open = ranges
-            .iter()
-            .enumerate()
-            .filter(|(_, [low, high])| low < high);
-        let open: Vec<(usize, i32)> = open
-            .map(|(at, [low, high])| (at, low + (high - low + 1) / 2))
-            .collect();
-        if open.is_empty() {
-            break;
-        }
-        let traced = trace_at(&open, kernels);
-        for ((at, number), traced) in open.iter().zip(traced.chunks_exact(2)) {
-            match traced[0].hash == traced[1].hash {
-                true => ranges[*at][0] = *number,
-                false => ranges[*at][1] = number - 1,
-            }
-        }
+    let mut found: Vec<Option<(i32, [Traced; 2])>> = vec![None; different.len()];
+    let (some, others) = (0..different.len()).partition(|at| at % ALIKE == 0);
+    for part in [some, others] {
+        bisect(part, different, kernels, &mut found, sampler);
     }
-    let numbers: Vec<(usize, i32)> = ranges
-        .iter()
-        .enumerate()
-        .map(|(at, [number, _])| (at, *number))
-        .collect();
-    let traced = trace_at(&numbers, kernels);
     let mut brackets = Vec::with_capacity(different.len());
-    for (((segment, _), (_, number)), traced) in
-        different.iter().zip(&numbers).zip(traced.chunks_exact(2))
-    {
-        match bracket(segment, *number, [traced[0], traced[1]], sites) {
+    for ((segment, _), found) in different.iter().zip(found) {
+        let bracket = found.and_then(|(number, traced)| bracket(segment, number, traced, sites));
+        match bracket {
             Some(bracket) => brackets.push(bracket),
             None => kernels[segment.kernel].is_unresolved = true,
         }
     }
     brackets
+}
+
+/// Finds the first decisions that differ in these segments, with what is seen of them at both ends.
+fn bisect(
+    segments: Vec<usize>,
+    different: &[Different],
+    kernels: &[SearchedKernel],
+    found: &mut [Option<(i32, [Traced; 2])>],
+    sampler: &mut impl Sampler,
+) {
+    // With the numbers among which it is, and the one that is tried.
+    let mut open: Vec<(usize, [i32; 2], i32)> = Vec::with_capacity(segments.len());
+    for at in segments {
+        let high = different[at].1.map(|traced| traced.count).into_iter().min();
+        let high = high.expect("there are two ends");
+        let alike = found[at - at % ALIKE].map(|(number, _)| number);
+        open.push((at, [0, high], alike.unwrap_or(high / 2).min(high)));
+    }
+    while !open.is_empty() {
+        let samples = open.iter().flat_map(|&(at, _, number)| {
+            let segment = &different[at].0;
+            let ends = segment.ends.map(|end| (segment, end, number));
+            ends.map(|(segment, end, number)| sample(segment, kernels, end, number))
+        });
+        let samples: Vec<Sample> = samples.collect();
+        let traced = sampler.trace(&samples).traced;
+        let mut traced = traced.chunks_exact(2);
+        open.retain_mut(|(at, [low, high], number)| {
+            let traced = traced.next().expect("each was traced");
+            let [a, b] = [traced[0], traced[1]];
+            if a.hash != b.hash {
+                *high = *number - 1;
+            } else if a.decides_as(&b) {
+                *low = *number + 1;
+            } else {
+                found[*at] = Some((*number, [a, b]));
+            }
+            *number = *low + (*high - *low) / 2;
+            found[*at].is_none() && low <= high
+        });
+    }
 }
 
 /// A root with its two sides, which are forced, and the parts of the segment in which others are
@@ -245,8 +270,13 @@ fn split(
             BracketState::Cut(at) => {
                 kernel.cuts += 1;
                 kernel.is_unresolved |= kernel.cuts > MAX_CUTS;
-                let [a, b] = segment.ends;
-                parts.extend([[a, at], [at, b]].map(|ends| Segment { ends, ..segment }));
+                let ([a, b], [at_a, at_b]) = (segment.ends, segment.traced);
+                let halves = [([a, at], [at_a, None]), ([at, b], [None, at_b])];
+                parts.extend(halves.map(|(ends, traced)| Segment {
+                    ends,
+                    traced,
+                    ..segment
+                }));
             }
             // As well as steps can locate it.
             BracketState::Located | BracketState::Open => {
@@ -256,15 +286,20 @@ fn split(
                 let beside = kind.neighbour(from, to);
                 let at = bracket.chord();
                 let [a, b] = segment.ends;
-                let side = |ends: [f64; 2], value: f64| {
+                let [at_a, at_b] = segment.traced;
+                let side = |ends: [f64; 2], value: f64, traced| {
                     let forced = segment.forced.with(bracket.number, value)?;
                     Some(Segment {
                         kernel: segment.kernel,
                         ends,
                         forced,
+                        traced,
                     })
                 };
-                let (Some(one), Some(other)) = (side([a, at], from), side([at, b], beside)) else {
+                // What is forced to be as it is decides as before.
+                let one = side([a, at], from, [at_a, None]);
+                let other = side([at, b], beside, [None, at_b]);
+                let (Some(one), Some(other)) = (one, other) else {
                     kernel.is_unresolved = true;
                     continue;
                 };
@@ -277,6 +312,7 @@ fn split(
                     true => other,
                     false => Segment {
                         ends: [at + TOLERANCE * (b - a).signum(), b],
+                        traced: [None, at_b],
                         ..segment
                     },
                 };
@@ -299,13 +335,15 @@ fn split(
         let Located {
             bracket,
             at,
-            parts: own,
+            parts: [mut one, mut other],
             ..
         } = located;
-        if traced[2 * number..][..2]
-            .iter()
-            .any(|traced| !traced.has_ended)
-        {
+        let traced = [traced[2 * number], traced[2 * number + 1]];
+        one.traced[1] = Some(traced[0]);
+        if other.ends[0] == at {
+            other.traced[0] = Some(traced[1]);
+        }
+        if traced.iter().any(|traced| !traced.has_ended) {
             kernels[bracket.segment.kernel].is_unresolved = true;
             continue;
         }
@@ -329,7 +367,7 @@ fn split(
             let [from, to] = bracket.segment.ends;
             (b - a) * (to - from) > 0.0
         };
-        parts.extend(own.into_iter().filter(has_inside));
+        parts.extend([one, other].into_iter().filter(has_inside));
     }
     parts
 }

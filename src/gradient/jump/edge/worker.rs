@@ -55,7 +55,7 @@ impl<'b> Worker<'b> {
         Ok(Worker {
             batch,
             globals,
-            compared: batch.sample_program(&programs.compared, &decision_names::COMPARED, &[])?,
+            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
             watched: batch.sample_program(&programs.watched, &traced, &[])?,
             margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
             by_memory: by_memory.transpose()?,
@@ -95,7 +95,7 @@ impl<'b> Worker<'b> {
     /// derivative that counts, each with what it counts.
     fn add_roots(
         &mut self,
-        here: &Here,
+        here: &Here<'_>,
         roots: &[Root],
         mut at: usize,
         (first, origin): (usize, usize),
@@ -129,7 +129,7 @@ impl<'b> Worker<'b> {
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
     /// the axis along which it moves fastest.
-    pub(super) fn weight(&self, here: &Here, number: usize, root: &Root) -> f64 {
+    pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
         }

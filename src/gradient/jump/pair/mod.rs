@@ -17,7 +17,6 @@ use crate::diagnostics::Diagnostics;
 use crate::gradient::request::GradientRequest;
 use crate::gradient::{Transformation, Transformed};
 use crate::program::Program;
-use adumbra_ir::passes::Tracing;
 use std::sync::Arc;
 
 /// The programs of pairs.
@@ -36,12 +35,12 @@ impl ProgramMaker<'_> {
         request: &GradientRequest,
     ) -> Result<(RulePrograms, Transformed), Diagnostics> {
         // Refused first, with the reason.
-        let (pair, _) = self.transformed(&[Transformation::Pair(request.clone())])?;
         let steps = [
-            Transformation::Straighten,
-            Transformation::Trace(Tracing::Compared),
+            Transformation::Pair(request.clone()),
+            self.drops(|_| false, &[]),
         ];
-        let (compared, reported) = self.transformed(&steps)?;
+        let (pair, _) = self.transformed(&steps)?;
+        let (compared, reported) = self.compared(Some(Transformation::Straighten))?;
         let programs = match reported.sites.is_empty() {
             true => RulePrograms::Smooth,
             false => RulePrograms::Pair(PairPrograms { compared, pair }),

@@ -110,7 +110,7 @@ impl<'b> Worker<'b> {
             batch,
             globals,
             stride: batch.jumps.smooth().program().globals().size() / 4,
-            compared: batch.sample_program(&programs.compared, &decision_names::COMPARED, &[])?,
+            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
             pair: batch.sample_program(&programs.pair, &outputs, &[])?,
             wanted: wanted.iter().map(number).collect(),
             found: Found::default(),
