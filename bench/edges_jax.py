@@ -1,4 +1,4 @@
-"""The gradient of examples/edges/circle.adu in JAX: the rules `pair` at every pixel, one thread.
+"""The gradient of examples/edges/disc.adu in JAX: the rules `pair` at every pixel, one thread.
 
 python3 bench/edges_jax.py ADUMBRA, with jax and numpy installed; ADUMBRA is the command, whose
 gradient is compared with first.
@@ -60,7 +60,7 @@ def gradient(r, cx, cy, alpha, paint, weights):
 
 def check(found, command):
     """Compares the sums with those of the command."""
-    file, size = "examples/edges/circle.adu", f"{SIDE}x{SIDE}"
+    file, size = "examples/edges/disc.adu", f"{SIDE}x{SIDE}"
     arguments = [command, "grad", file, "--size", size, "--rules", "pair", "--json"]
     printed = json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
     for name, sums in zip(PARAMETERS, found):

@@ -13,7 +13,7 @@ use std::hint::black_box;
 /// The time of C over ours by machine code at least.
 const LEAST: f64 = 0.7;
 
-/// The disc of `examples/edges/circle.adu`.
+/// The disc of `examples/edges/disc.adu`.
 const DISC: CDisc = CDisc {
     r: 40.0,
     cx: 128.3,

@@ -50,7 +50,7 @@ pub fn edge_workloads() -> [EdgeWorkload; 2] {
     [
         EdgeWorkload {
             name: "circle",
-            source: include_str!("../../../examples/edges/circle.adu"),
+            source: include_str!("../../../examples/edges/disc.adu"),
             size: [256, 256],
             dirac: &["r", "cx", "cy"],
             moved: ("r", 0),
