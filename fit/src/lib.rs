@@ -9,6 +9,7 @@
 //! restarts, and however often a fit is interrupted and resumed.
 
 mod adam;
+mod chart;
 mod checkpoint;
 mod estimator;
 mod exact;
@@ -17,10 +18,13 @@ mod loss;
 mod objective;
 mod options;
 mod random;
+mod report;
 mod restart;
 mod schedule;
+mod statistics;
 
 pub use adam::{Adam, BETA_1, BETA_2, EPSILON};
+pub use chart::convergence_svg;
 pub use checkpoint::{CheckpointError, content_hash, write_atomically};
 pub use estimator::{Adjoint, CentralDifferences, EstimateRequest, Estimator, Spsa, Workspace};
 pub use fit::{Fit, FitProgress};
@@ -31,5 +35,7 @@ pub use objective::{
 };
 pub use options::{FitOptions, FitSetupError};
 pub use random::CounterStream;
+pub use report::{FitReport, RestartReport, TraceReport, named_values};
 pub use restart::{RestartRecord, TracePoint, initial_values};
 pub use schedule::Schedule;
+pub use statistics::{SuccessStatistics, is_success, wilson_interval};

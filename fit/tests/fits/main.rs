@@ -216,4 +216,7 @@ fn progress_follows_the_schedule() {
         );
         assert_eq!(record.trace[0].cpu_s, 0.0);
     }
+    let report = FitReport::new(&disc.parameters, records.iter().copied(), None, 0);
+    assert!(report.success > 0.0 && report.median_s.is_some());
+    assert!(convergence_svg("disc", &records).contains("polyline"));
 }
