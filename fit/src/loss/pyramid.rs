@@ -234,11 +234,16 @@ impl PreparedTarget {
         let shape = self.image.shape();
         assert_eq!(image.shape(), shape, "the target's shape");
         let mut plane = Plane::new(shape.width, shape.height, shape.channels);
-        let colours = image.values().iter().zip(self.image.values());
-        for (at, (to, (own, target))) in plane.values.iter_mut().zip(colours).enumerate() {
-            let weight = self.weights.values[at / shape.channels];
+        let [own, target] = [image, &self.image].map(|image| image.values());
+        let colours = own
+            .chunks_exact(shape.channels)
+            .zip(target.chunks_exact(shape.channels));
+        let pixels = plane.values.chunks_exact_mut(shape.channels);
+        for ((to, (own, target)), &weight) in pixels.zip(colours).zip(&self.weights.values) {
             if weight > 0.0 {
-                *to = weight * (f64::from(*own) - f64::from(*target));
+                for ((to, own), target) in to.iter_mut().zip(own).zip(target) {
+                    *to = weight * (f64::from(*own) - f64::from(*target));
+                }
             }
         }
         plane
@@ -263,11 +268,18 @@ impl PreparedTarget {
         };
         let mut loss = 0.0;
         for level in levels {
-            let mut values = planes[level.halvings].blurred(level.sigma);
-            loss += level.evaluate(distance, &mut values);
-            if let Some(sum) = adjoints.get_mut(level.halvings) {
-                let values = values.blurred(level.sigma).values;
-                sum.values.iter_mut().zip(values).for_each(|(s, v)| *s += v);
+            let plane = &planes[level.halvings];
+            let mut sum = adjoints.get_mut(level.halvings);
+            if level.sigma == 0.0 {
+                loss += level.evaluate(distance, plane, sum);
+                continue;
+            }
+            let mut slopes = Plane::new(plane.width, plane.height, plane.channels);
+            let values = plane.blurred(level.sigma);
+            loss += level.evaluate(distance, &values, sum.is_some().then_some(&mut slopes));
+            if let Some(sum) = &mut sum {
+                let slopes = slopes.blurred(level.sigma).values;
+                sum.values.iter_mut().zip(slopes).for_each(|(s, v)| *s += v);
             }
         }
         if let Some(adjoint) = adjoint {
@@ -277,9 +289,12 @@ impl PreparedTarget {
             }
             assert_eq!(adjoint.shape(), image.shape(), "the image's shape");
             let channels = image.shape().channels;
-            let to = adjoint.values_mut().iter_mut().zip(&adjoints[0].values);
-            for (at, (to, value)) in to.enumerate() {
-                *to = (self.weights.values[at / channels] * value) as f32;
+            let pixels = adjoint.values_mut().chunks_exact_mut(channels);
+            let pixels = pixels.zip(adjoints[0].values.chunks_exact(channels));
+            for ((to, slopes), &weight) in pixels.zip(&self.weights.values) {
+                for (to, slope) in to.iter_mut().zip(slopes) {
+                    *to = (weight * slope) as f32;
+                }
             }
         }
         loss
@@ -287,18 +302,29 @@ impl PreparedTarget {
 }
 
 impl WeightedLevel {
-    /// The loss of A(w·d), which becomes its derivatives by it.
-    fn evaluate(&self, distance: Distance, values: &mut Plane) -> f64 {
+    /// The loss of A(w·d); adds its derivatives by that to `slopes`.
+    fn evaluate(&self, distance: Distance, values: &Plane, slopes: Option<&mut Plane>) -> f64 {
+        let channels = values.channels;
+        let pixels = values.values.chunks_exact(channels);
+        let pixels = pixels.zip(&self.weights.values).enumerate();
+        let pixels = pixels.filter(|(_, (_, weight))| **weight > 0.0);
         let mut sum = 0.0;
-        let pixels = values.values.chunks_exact_mut(values.channels);
-        for (pixel, &weight) in pixels.zip(&self.weights.values) {
-            for value in pixel {
-                if weight > 0.0 {
-                    let (distance, slope) = distance.of(*value / weight);
-                    sum += weight * distance;
-                    *value = slope / self.norm;
-                } else {
-                    *value = 0.0;
+        match slopes {
+            None => {
+                for (_, (pixel, &weight)) in pixels {
+                    for value in pixel {
+                        sum += weight * distance.of(value / weight).0;
+                    }
+                }
+            }
+            Some(slopes) => {
+                for (at, (pixel, &weight)) in pixels {
+                    let slopes = &mut slopes.values[at * channels..][..channels];
+                    for (value, to) in pixel.iter().zip(slopes) {
+                        let (distance, slope) = distance.of(value / weight);
+                        sum += weight * distance;
+                        *to += slope / self.norm;
+                    }
                 }
             }
         }
