@@ -272,6 +272,11 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         &self.loss
     }
 
+    /// What gives gradients.
+    pub fn estimator(&self) -> &E {
+        &self.estimator
+    }
+
     /// The options.
     pub fn options(&self) -> &FitOptions {
         &self.options

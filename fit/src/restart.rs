@@ -252,11 +252,7 @@ impl Restart {
     ) -> Result<(), O::Error> {
         let mut least = f64::NAN;
         let candidates = [&self.stage_values, &self.values];
-        let count = if self.stage_values == self.values {
-            1
-        } else {
-            2
-        };
+        let count = 1 + usize::from(self.stage_values != self.values);
         for values in &candidates[..count] {
             let point = ParameterPoint::exact(values);
             let value = workspace.loss(objective, loss, None, &point)?;

@@ -6,6 +6,9 @@ mod resume;
 
 use adumbra_fit::*;
 use disc::{Disc, loss};
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::sync::Mutex;
 
 /// Steps until the fit is done.
 fn run<O: Render<Error: std::fmt::Debug>, L: Loss, E: Estimator<O>>(fit: &mut Fit<O, L, E>) {
@@ -114,9 +117,9 @@ fn disc_is_found_without_noise() {
 
 #[test]
 fn disc_is_found_with_noise() {
-    let disc = Disc::new(40, 37);
+    let mut disc = Disc::new(40, 37);
     let loss = loss(&disc, Distance::L2);
-    let mut fit = Fit::new(disc, loss, Adjoint, options(1, true)).unwrap();
+    let mut fit = Fit::new(disc.clone(), loss, Adjoint, options(1, true)).unwrap();
     let mut scales = vec![1.0; 5];
     while !fit.is_done() {
         scales = fit.scales().unwrap().to_vec();
@@ -124,6 +127,15 @@ fn disc_is_found_with_noise() {
     }
     let best = fit.best().unwrap();
     assert!(error(best) < 0.02, "{best:?}");
+    // Results are those of images without noise.
+    let workspace = Workspace::new(&disc);
+    let mut image = workspace.images().to_vec();
+    let start = initial_values(&disc.parameters, 7, 0);
+    for (values, expected) in [(&start, best.trace[0].loss), (&best.values, best.loss)] {
+        disc.render(&ParameterPoint::exact(values), &mut image)
+            .unwrap();
+        assert_eq!(fit.loss().judge(&image).to_bits(), expected.to_bits());
+    }
     // Noise of an edge that is in its place only makes the loss worse.
     assert!(scales[..3].iter().all(|scale| *scale < 0.3), "{scales:?}");
     assert_eq!(scales[3..], [0.0; 2]);
@@ -186,6 +198,59 @@ fn fixed_parameters_and_bounds_are_kept() {
         }
     }
     assert!((fit.best().unwrap().values[0] - 3.5).abs() < 0.5);
+}
+
+/// The first step of Adam is the sign of the slope, times the learning rate, times the range.
+#[test]
+fn steps_are_in_units_of_ranges() {
+    let mut disc = Disc::new(20, 20);
+    disc.parameters[1].learning_rate = 0.002;
+    let loss = loss(&disc, Distance::L2);
+    let mut fit = Fit::new(disc, loss, Adjoint, options(1, true)).unwrap();
+    let before = fit.values().unwrap().to_vec();
+    fit.step().unwrap();
+    let steps = before.iter().zip(fit.values().unwrap());
+    let steps = steps.map(|(before, after)| (before - after).abs());
+    for (step, expected) in steps.zip([0.07, 0.016, 0.08, 0.01, 0.01]) {
+        assert!((step / expected - 1.0).abs() < 0.01, "{step} {expected}");
+    }
+    let scales = fit.scales().unwrap();
+    for (scale, expected) in scales.iter().zip([0.01, 0.002, 0.01]) {
+        assert!(
+            ((scale - 1.0).abs() / expected - 1.0).abs() < 0.01,
+            "{scales:?}"
+        );
+    }
+}
+
+/// An estimator that records the seeds that it is given.
+struct Recording(Mutex<Vec<[u64; 2]>>);
+
+impl Estimator<Disc> for Recording {
+    fn estimate(
+        &self,
+        objective: &mut Disc,
+        loss: &dyn Loss,
+        request: &EstimateRequest<'_>,
+        workspace: &mut Workspace,
+        gradient: &mut ParameterGradient,
+    ) -> Result<f64, Infallible> {
+        let seeds = [request.point.noise_seed, request.stream.word(0)];
+        self.0.lock().unwrap().push(seeds);
+        Adjoint.estimate(objective, loss, request, workspace, gradient)
+    }
+}
+
+#[test]
+fn iterations_have_seeds_of_their_own() {
+    let disc = Disc::new(20, 20);
+    let seeds = Recording(Mutex::default());
+    let loss = loss(&disc, Distance::L2);
+    let mut fit = Fit::new(disc, loss, seeds, options(2, true)).unwrap();
+    run(&mut fit);
+    let seeds = fit.estimator().0.lock().unwrap();
+    let distinct: BTreeSet<u64> = seeds.iter().flatten().copied().collect();
+    assert!(seeds.len() > 100 && distinct.len() == 2 * seeds.len());
 }
 
 #[test]
