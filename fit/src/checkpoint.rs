@@ -1,0 +1,232 @@
+//! Checkpoints: the state of a fit as JSON that reads back to the same bits.
+//!
+//! A checkpoint names the setup that it belongs to, part by part, and is refused in another. What a
+//! file says is checked before it is used.
+
+use crate::objective::{FitParameter, RasterShape};
+use crate::options::{FitOptions, FitSetupError};
+use crate::restart::{Restart, RestartRecord};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What a file begins with, so that others are refused by name.
+const FORMAT: &str = "adumbra fit checkpoint";
+/// The version of the contents.
+const VERSION: u32 = 1;
+
+/// Why a fit cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The fit could not begin either.
+    Setup(FitSetupError),
+    /// It is no checkpoint, or one that was altered: why, in words.
+    Malformed(String),
+    /// It has the format of another version.
+    Version(u32),
+    /// It is of another setup.
+    Differs {
+        /// The name of the part that differs.
+        part: String,
+        /// What the checkpoint has; none if it lacks the part.
+        saved: Option<String>,
+        /// What is here; none if the part is not.
+        here: Option<String>,
+    },
+}
+
+impl From<FitSetupError> for CheckpointError {
+    fn from(error: FitSetupError) -> CheckpointError {
+        CheckpointError::Setup(error)
+    }
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckpointError::Setup(error) => error.fmt(f),
+            CheckpointError::Malformed(why) => write!(f, "the checkpoint cannot be read: {why}"),
+            CheckpointError::Version(version) => {
+                write!(
+                    f,
+                    "the checkpoint has format {version}, and {VERSION} is needed"
+                )
+            }
+            CheckpointError::Differs { part, saved, here } => {
+                let [saved, here] = [saved, here].map(|value| value.as_deref().unwrap_or("none"));
+                write!(
+                    f,
+                    "the checkpoint is of another setup: {part} was {saved}, and is {here}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for CheckpointError {}
+
+/// A hash of contents, as 16 hexadecimal digits (FNV-1a, Fowler, Noll, Vo 1991): the same on every
+/// machine, and no protection against forgery.
+pub fn content_hash(bytes: &[u8]) -> String {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
+}
+
+/// All that results depend on, by name: the host's parts, then those of the fit.
+pub(crate) fn setup_parts(
+    host: &[(&str, String)],
+    options: &FitOptions,
+    parameters: &[FitParameter],
+    shapes: &[RasterShape],
+    stages: usize,
+) -> Vec<(String, String)> {
+    let shapes: Vec<String> = shapes.iter().map(RasterShape::to_string).collect();
+    let own = [
+        ("restarts", options.restarts.to_string()),
+        ("first restart", options.first_restart.to_string()),
+        ("random seed", options.random_seed.to_string()),
+        ("noise", options.noise.to_string()),
+        ("given start", options.first_given.to_string()),
+        ("schedule", format!("{:?}", options.schedule)),
+        ("sizes of images", shapes.join(" ")),
+        ("stages of the loss", stages.to_string()),
+        (
+            "parameters",
+            content_hash(format!("{parameters:?}").as_bytes()),
+        ),
+    ];
+    let parts = host.iter().map(|(name, value)| (*name, value.clone()));
+    let parts = parts.chain(own);
+    parts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// What every version begins with.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+/// A fit in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedFit {
+    #[serde(rename = "format")]
+    _format: String,
+    #[serde(rename = "version")]
+    _version: u32,
+    setup: Vec<(String, String)>,
+    finished: Vec<RestartRecord>,
+    current: Option<Restart>,
+}
+
+/// [`SavedFit`], borrowed.
+#[derive(Serialize)]
+struct SavedFitRef<'a> {
+    format: &'static str,
+    version: u32,
+    setup: Vec<(String, String)>,
+    finished: &'a [RestartRecord],
+    current: Option<&'a Restart>,
+}
+
+impl SavedFit {
+    pub(crate) fn write(
+        setup: Vec<(String, String)>,
+        finished: &[RestartRecord],
+        current: Option<&Restart>,
+    ) -> Vec<u8> {
+        let saved = SavedFitRef {
+            format: FORMAT,
+            version: VERSION,
+            setup,
+            finished,
+            current,
+        };
+        serde_json::to_vec(&saved).expect("strings and numbers are JSON")
+    }
+
+    pub(crate) fn read(
+        bytes: &[u8],
+        setup: &[(String, String)],
+    ) -> Result<SavedFit, CheckpointError> {
+        let malformed = |error: serde_json::Error| CheckpointError::Malformed(error.to_string());
+        let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
+        if head.format != FORMAT {
+            let why = format!("its format is `{}`", head.format);
+            return Err(CheckpointError::Malformed(why));
+        }
+        if head.version != VERSION {
+            return Err(CheckpointError::Version(head.version));
+        }
+        let saved: SavedFit = serde_json::from_slice(bytes).map_err(malformed)?;
+        let value = |parts: &[(String, String)], name: &str| {
+            let part = parts.iter().find(|part| part.0 == name);
+            part.map(|part| part.1.clone())
+        };
+        let names = setup.iter().chain(&saved.setup).map(|part| &part.0);
+        for name in names {
+            let (then, here) = (value(&saved.setup, name), value(setup, name));
+            if then != here {
+                return Err(CheckpointError::Differs {
+                    part: name.clone(),
+                    saved: then,
+                    here,
+                });
+            }
+        }
+        Ok(saved)
+    }
+
+    pub(crate) fn restarts(self) -> (Vec<RestartRecord>, Option<Restart>) {
+        (self.finished, self.current)
+    }
+}
+
+/// Writes a file beside its path, then renames it: a reader gets the old or the
+/// new contents, also after a crash of the program.
+///
+/// The other file's name is always the same, so programs that are killed leave one at most. A path
+/// has one writer.
+///
+/// # Errors
+/// If it cannot be written; the old contents are then still there.
+pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+    name.push(".part");
+    let draft = path.with_file_name(name);
+    let mut file = std::fs::File::create(&draft)?;
+    file.write_all(contents)?;
+    // A rename may reach the disk before the contents do.
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(&draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_is_the_published_one() {
+        assert_eq!(content_hash(b""), "cbf29ce484222325");
+        assert_eq!(content_hash(b"foobar"), "85944171f73967e8");
+    }
+
+    #[test]
+    fn written_file_replaces_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fit.json");
+        for contents in ["one", "another"] {
+            write_atomically(&path, contents.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), contents);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write_atomically(&folder.path().join("a/b"), b"").is_err());
+    }
+}
