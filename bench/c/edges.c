@@ -1,5 +1,5 @@
 /* The gradient of a disc's image through its edge, by the rules `pair`: secants between a pixel and
- * its four neighbours. What examples/edges/circle.adu is differentiated to, written by hand. */
+ * its four neighbours. What examples/edges/disc.adu is differentiated to, written by hand. */
 #include <math.h>
 #include <stddef.h>
 
@@ -25,7 +25,7 @@ static void margins(const disc *d, float y, int width, float *m)
 
 /* The planes of d/dr, d/dcx, d/dcy, d/dalpha and d/dpaint, where all three numbers of the color
  * weigh 1. */
-static void circle(const disc *d, int width, int height, float *const planes[7])
+static void gradient(const disc *d, int width, int height, float *const planes[7])
 {
     static _Thread_local float lines[3][MOST + 2];
     float *above = lines[0], *here = lines[1], *below = lines[2];
@@ -82,4 +82,4 @@ static void circle(const disc *d, int width, int height, float *const planes[7])
 
 typedef void run(const disc *, int, int, float *const[7]);
 
-const struct { run *circle; } NAME(edges) = {circle};
+const struct { run *gradient; } NAME(edges) = {gradient};

@@ -97,7 +97,7 @@ pub struct CDisc {
 /// The exports of `c/edges.c`.
 #[repr(C)]
 pub struct EdgeTable {
-    circle: unsafe extern "C" fn(&CDisc, i32, i32, &[*mut f32; 7]),
+    gradient: unsafe extern "C" fn(&CDisc, i32, i32, &[*mut f32; 7]),
 }
 
 /// One build of gradients through edges.
@@ -115,13 +115,13 @@ impl CEdges {
     ///
     /// # Panics
     /// If a line has more than 4,096 pixels, or a plane is too short.
-    pub fn circle(&self, disc: &CDisc, [width, height]: [usize; 2], planes: &mut [Vec<f32>; 7]) {
+    pub fn gradient(&self, disc: &CDisc, [width, height]: [usize; 2], planes: &mut [Vec<f32>; 7]) {
         assert!(width <= MOST_OF_LINE);
         assert!(planes.iter().all(|plane| plane.len() >= width * height));
         let planes = planes.each_mut().map(|plane| plane.as_mut_ptr());
         // SAFETY: each plane has a float for each pixel, and a line fits C's memory of lines; C
         // keeps no pointer. The processor has AVX2, which `edges` checks.
-        unsafe { (self.table.circle)(disc, width as i32, height as i32, &planes) }
+        unsafe { (self.table.gradient)(disc, width as i32, height as i32, &planes) }
     }
 }
 

@@ -49,7 +49,7 @@ fn check(disc: &EdgeWorkload, references: &[CEdges]) {
     let pixels = disc.pixels();
     for reference in references {
         let mut theirs = planes(disc);
-        reference.circle(&DISC, disc.size, &mut theirs);
+        reference.gradient(&DISC, disc.size, &mut theirs);
         ours(disc, Tier::Interpreter, &pixels).run_with(|first, planes| {
             for (ours, theirs) in planes.iter().zip(&theirs) {
                 for (at, (ours, theirs)) in ours.iter().zip(&theirs[first..]).enumerate() {
@@ -68,19 +68,19 @@ fn time(disc: &EdgeWorkload, references: &[CEdges], report: &mut BenchReport) {
     let mut candidates = Vec::new();
     for tier in tiers(SimdLevel::Avx2) {
         let mut runner = ours(disc, tier, &pixels);
-        let title = format!("edges_circle_avx2_pair{}", tier_suffix(Some(tier)));
+        let title = format!("edges_disc_avx2_pair{}", tier_suffix(Some(tier)));
         candidates.push(BenchCandidate::new(title, move || runner.run()));
     }
     let count = candidates.len();
     for reference in references {
         let mut planes = planes(disc);
-        let title = format!("edges_circle_c_{}", reference.compiler);
+        let title = format!("edges_disc_c_{}", reference.compiler);
         candidates.push(BenchCandidate::new(title, move || {
-            reference.circle(&DISC, disc.size, black_box(&mut planes));
+            reference.gradient(&DISC, disc.size, black_box(&mut planes));
         }));
     }
     let samples = time_round_robin(&mut candidates, ROUNDS, disc.points());
-    report.title("circle: its gradient through the edge, beside C, nanoseconds a pixel");
+    report.title("disc: its gradient through the edge, beside C, nanoseconds a pixel");
     for (candidate, sample) in &samples {
         report.timing(candidate, "ns", *sample);
     }
@@ -89,7 +89,7 @@ fn time(disc: &EdgeWorkload, references: &[CEdges], report: &mut BenchReport) {
     let least = least.expect("there is a build of C");
     for ((_, ours), tier) in ours.iter().zip(tiers(SimdLevel::Avx2)) {
         let goal = (tier == Tier::Native).then_some(RatioGoal::AtLeast(LEAST));
-        let ratio = format!("edges_circle_c_over_pair{}", tier_suffix(Some(tier)));
+        let ratio = format!("edges_disc_c_over_pair{}", tier_suffix(Some(tier)));
         report.ratio(ratio, least / ours.min, goal);
     }
 }

@@ -28,7 +28,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 12
+#define ADUMBRA_API 13
 
 
 
@@ -320,6 +320,26 @@ typedef uint32_t AdumbraGradientMode;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// The rules by which what jumps has a gradient.
+enum AdumbraJumpRules
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Secants between a point and its neighbour, in which one edge counts. Some control flow is
+    /// refused.
+    ADUMBRA_JUMP_RULES_PAIR = 0,
+    /// Edges are located, up to four between a point and a neighbour, through any control flow.
+    ADUMBRA_JUMP_RULES_EDGE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum AdumbraJumpRules AdumbraJumpRules;
+#else
+typedef uint32_t AdumbraJumpRules;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// The lists of named things that a program has.
 enum AdumbraList
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -368,6 +388,26 @@ enum AdumbraPart
 typedef enum AdumbraPart AdumbraPart;
 #else
 typedef uint32_t AdumbraPart;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// The rules of a point and a neighbour between which there is no edge, by
+/// `ADUMBRA_JUMP_RULES_PAIR`.
+enum AdumbraQuietRules
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The gradient there is the smooth one.
+    ADUMBRA_QUIET_RULES_SMOOTH = 0,
+    /// What depends on a decision has secants between the two.
+    ADUMBRA_QUIET_RULES_SECANTS = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum AdumbraQuietRules AdumbraQuietRules;
+#else
+typedef uint32_t AdumbraQuietRules;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -487,6 +527,10 @@ typedef struct AdumbraEvaluator AdumbraEvaluator;
 /// A program with values for its parameters: a material. Evaluators take a copy, so what is set
 /// later does not reach them.
 typedef struct AdumbraInstance AdumbraInstance;
+
+/// A gradient through discontinuities. It never changes, and any number of threads may use it at
+/// once.
+typedef struct AdumbraJumpGradient AdumbraJumpGradient;
 
 /// The globals that a host fills for every point, in order: names and types.
 ///
@@ -911,8 +955,8 @@ typedef struct AdumbraSumsOptions {
     /// Options of the evaluator of each thread; may be NULL.
     const struct AdumbraBatchOptions *batch;
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
-    /// and reports have these numbers; `first` and what callbacks get count from the planes' first.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums,
+    /// reports and what callbacks get have these numbers; `first` counts from the planes' first.
     uint64_t numbered_from;
 } AdumbraSumsOptions;
 
@@ -938,6 +982,96 @@ typedef struct AdumbraSumsReport {
     /// The first point that has one.
     uint64_t first_vanished;
 } AdumbraSumsReport;
+
+/// A float of a global along which points have neighbours. Lists hold this struct element by
+/// element, so it never grows.
+typedef struct AdumbraAxis {
+    /// The name of the global.
+    const char *global;
+    /// The number of the float among those of the global.
+    size_t scalar;
+    /// The distance of neighbouring points: above 0 and finite.
+    double spacing;
+} AdumbraAxis;
+
+/// Options of the evaluation of a gradient through discontinuities. Zero everywhere is the default.
+typedef struct AdumbraJumpOptions {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// The most threads that evaluate points, up to 1024; 0 for one, the caller's. With more than
+    /// one, callbacks of the host run on several at once.
+    uint32_t threads;
+    /// Options of the evaluators of each thread; may be NULL.
+    const struct AdumbraBatchOptions *batch;
+    /// The number, among all points, of the point with which the planes of the globals begin. Sums,
+    /// reports and what callbacks get have these numbers; `first` counts from the planes' first.
+    uint64_t numbered_from;
+    /// An `AdumbraQuietRules`.
+    uint32_t quiet;
+    /// The width of the image whose pixels the points are, numbered line by line; 0 if they are
+    /// none. The first axis then leads from a pixel to the next, the second from line to line, and
+    /// a pixel that is the neighbour of several is evaluated once.
+    uint32_t image_width;
+    /// In an image, the first point whose globals may be read, as neighbours need them.
+    size_t planes_first;
+    /// In an image, the number of these points, among which are those that are evaluated; 0 for
+    /// these alone. Neighbours outside are evaluated once for each point that they are beside.
+    size_t planes_points;
+} AdumbraJumpOptions;
+
+/// A plane of the caller's for one scalar of the outputs. Lists hold this struct element by
+/// element, so it never grows.
+typedef struct AdumbraOutputPlane {
+    /// An `AdumbraPart`. Jumps change values alone.
+    uint32_t part;
+    /// The scalar, numbered as `adumbra_program_find` numbers the scalars of outputs.
+    size_t scalar;
+    /// Numbers of four bytes. The points go to every `stride`th one; those between them stay.
+    void *plane;
+    /// How many numbers the plane has.
+    size_t capacity;
+    /// The distance of two points in the plane.
+    size_t stride;
+} AdumbraOutputPlane;
+
+/// How the points went, and what jumps did to their gradient.
+typedef struct AdumbraJumpReport {
+    /// Bytes of this struct.
+    uint32_t size;
+    /// The number of points that see an edge.
+    uint64_t points;
+    /// The number of edges, once for each point that sees them, and each side of it.
+    uint64_t roots;
+    /// The number of points beside which some edges do not count.
+    uint64_t nullified;
+    /// The first of these points.
+    uint64_t first_nullified;
+    /// The number of points that a limit stopped.
+    uint64_t stopped;
+    /// The number of points that the host left waiting for a texture.
+    uint64_t pending;
+    /// The number of points with faults.
+    uint64_t faulty;
+    /// The first point with a fault.
+    uint64_t first_faulty;
+} AdumbraJumpReport;
+
+/// A point that has neighbours which decide otherwise. Lists hold this struct element by element,
+/// so it never grows.
+typedef struct AdumbraJumpPoint {
+    /// Its number among those that are evaluated, from 0.
+    size_t point;
+    /// The number of the axis that supplies its gradient, if `has_axis`.
+    size_t axis;
+    /// The number of neighbours that decide otherwise.
+    size_t flips;
+    /// The number of edges.
+    size_t roots;
+    /// The number of neighbours to which edges do not count.
+    size_t nullified;
+    /// 1 if one axis supplies its gradient, as by `ADUMBRA_JUMP_RULES_PAIR`.
+    uint32_t has_axis;
+} AdumbraJumpPoint;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1517,6 +1651,74 @@ AdumbraStatus adumbra_sums_report(const struct AdumbraSums *sums, struct Adumbra
 
 /// Frees sums.
 void adumbra_sums_free(struct AdumbraSums *sums);
+
+/// Makes the gradient of `program` through discontinuities, by `rules`, an `AdumbraJumpRules`,
+/// along `count` axes, one to four. `request` may be NULL for its default, and is backward.
+///
+/// Why it is refused goes to `diagnostics`, and so do the places where the gradient ends that would
+/// matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a host that
+/// does not need them.
+AdumbraStatus adumbra_program_jump_gradient(const struct AdumbraProgram *program,
+                                            const struct AdumbraGradientRequest *request,
+                                            const struct AdumbraAxis *axes,
+                                            size_t count,
+                                            uint32_t rules,
+                                            struct AdumbraJumpGradient **jumps,
+                                            struct AdumbraDiagnostics **diagnostics);
+
+/// The program of the gradient of the smooth parts, as `adumbra_program_gradient` makes it. Its
+/// instances and the globals of its batches are those of the gradient through discontinuities.
+AdumbraStatus adumbra_jump_gradient_smooth(const struct AdumbraJumpGradient *jumps, struct AdumbraProgram **gradient);
+
+/// Whether the gradient by a value is 0 at every point, with jumps: 1, or 0. `index` is its number
+/// for `adumbra_program_differentiated`.
+AdumbraStatus adumbra_jump_gradient_is_zero(const struct AdumbraJumpGradient *jumps, size_t index, uint32_t *is_zero);
+
+/// Evaluates points `first` to `first + points` of a batch, and writes outputs of the smooth
+/// program to `count` planes, with what jumps add to those that are gradients. `instance` and
+/// `globals` are of that program. `options`, `host` and `report` may be NULL. Planes may be
+/// interleaved. Gradients by buffers are in sums, `adumbra_jump_gradient_sums`.
+AdumbraStatus adumbra_jump_gradient_planes(const struct AdumbraJumpGradient *jumps,
+                                           const struct AdumbraInstance *instance,
+                                           const struct AdumbraJumpOptions *options,
+                                           const struct AdumbraBatchGlobals *globals,
+                                           size_t first,
+                                           size_t points,
+                                           const struct AdumbraOutputPlane *planes,
+                                           size_t count,
+                                           const struct AdumbraHost *host,
+                                           struct AdumbraJumpReport *report);
+
+/// Sums outputs over points, as `adumbra_sums_new` does, with what jumps add to those that are
+/// gradients, and to the gradients by buffers. `options`, `host` and `report` may be NULL.
+AdumbraStatus adumbra_jump_gradient_sums(const struct AdumbraJumpGradient *jumps,
+                                         const struct AdumbraInstance *instance,
+                                         const struct AdumbraJumpOptions *options,
+                                         const struct AdumbraBatchGlobals *globals,
+                                         size_t first,
+                                         size_t points,
+                                         const char *const *outputs,
+                                         size_t count,
+                                         const struct AdumbraHost *host,
+                                         struct AdumbraSums **sums,
+                                         struct AdumbraJumpReport *report);
+
+/// The points of a batch, of `first` to `first + points`, that have neighbours which decide
+/// otherwise, in order. `options` and `host` may be NULL. `needed`, unless it is NULL, is their
+/// number, also if the memory is too small; `points` are always enough.
+AdumbraStatus adumbra_jump_gradient_points(const struct AdumbraJumpGradient *jumps,
+                                           const struct AdumbraInstance *instance,
+                                           const struct AdumbraJumpOptions *options,
+                                           const struct AdumbraBatchGlobals *globals,
+                                           size_t first,
+                                           size_t points,
+                                           const struct AdumbraHost *host,
+                                           struct AdumbraJumpPoint *found,
+                                           size_t capacity,
+                                           size_t *needed);
+
+/// Frees a gradient through discontinuities. What was made of it lives on.
+void adumbra_jump_gradient_free(struct AdumbraJumpGradient *jumps);
 
 #ifdef __cplusplus
 }  // extern "C"

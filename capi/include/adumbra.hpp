@@ -19,6 +19,7 @@
 #include "adumbra/errors.hpp"
 #include "adumbra/evaluator.hpp"
 #include "adumbra/host.hpp"
+#include "adumbra/jumps.hpp"
 #include "adumbra/program.hpp"
 #include "adumbra/sources.hpp"
 #include "adumbra/values.hpp"

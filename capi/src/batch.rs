@@ -86,6 +86,18 @@ impl Inside {
     }
 }
 
+/// Requires that a plane of the caller's has a word of its own for each of that many points.
+pub(crate) fn check_capacity(capacity: Argument<usize>, stride: usize, points: usize) -> Result {
+    if let Some(last) = points.checked_sub(1) {
+        let at = last.checked_mul(stride);
+        if at.is_none_or(|at| at >= capacity.value) || (stride == 0 && last > 0) {
+            let what = format!("is {}, too few for {points} points", capacity.value);
+            return Err(capacity.error(AdumbraStatus::Size, what));
+        }
+    }
+    Ok(())
+}
+
 /// Makes a batch evaluator; `options` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_new(
@@ -290,13 +302,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
             return Err(arg!(scalar).beyond(count, "scalars of outputs"));
         };
         check_part(arg!(part), program, output)?;
-        if let Some(last) = inside.evaluator.outcomes().len().checked_sub(1) {
-            let at = last.checked_mul(stride);
-            if at.is_none_or(|at| at >= capacity) || (stride == 0 && last > 0) {
-                let what = format!("is {capacity}, too few for {} points", last + 1);
-                return Err(arg!(capacity).error(AdumbraStatus::Size, what));
-            }
-        }
+        check_capacity(arg!(capacity), stride, inside.evaluator.outcomes().len())?;
         let copied = inside
             .evaluator
             .copy_uninit(&output.name, part, of_it, plane, stride);

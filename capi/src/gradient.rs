@@ -11,10 +11,10 @@ use crate::program::AdumbraProgram;
 use crate::sized_struct::{self, SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
 use crate::variable::AdumbraList;
-use adumbra::Diagnostics;
 use adumbra::gradient::{
     DerivativePlace, DifferentiatedValue, GradientRequest, Mode, ParameterKind,
 };
+use adumbra::{Diagnostic, Diagnostics, Program};
 use std::ffi::c_char;
 use std::mem::offset_of;
 use std::ptr::null;
@@ -126,7 +126,7 @@ unsafe fn read_names<'a>(
 
 /// # Safety
 /// The names are the caller's, by the contract of the crate.
-unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientRequest> {
+pub(crate) unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientRequest> {
     // SAFETY: the caller promises names that end with NUL.
     let (of, inputs, globals, buffers, textures) = unsafe {
         (
@@ -161,6 +161,22 @@ unsafe fn read_request(request: &AdumbraGradientRequest) -> Result<GradientReque
     Ok(textures
         .into_iter()
         .fold(asked, GradientRequest::by_texture))
+}
+
+/// Stores the places where a gradient ends, if there are any.
+pub(crate) fn store_ends(
+    to: Option<&mut *mut AdumbraDiagnostics>,
+    ends: &[Diagnostic],
+    program: &Program,
+) {
+    if !ends.is_empty() {
+        let (diagnostics, sources) = (ends.to_vec(), sources_of(program));
+        let found = Diagnostics {
+            diagnostics,
+            sources,
+        };
+        store_diagnostics(to, found);
+    }
 }
 
 /// The number of the entry of that name.
@@ -236,13 +252,7 @@ pub unsafe extern "C" fn adumbra_program_gradient(
         };
         match program.program.gradient(&request) {
             Ok(made) => {
-                if !made.ends().is_empty() {
-                    let found = Diagnostics {
-                        diagnostics: made.ends().to_vec(),
-                        sources: sources_of(made.program()),
-                    };
-                    store_diagnostics(diagnostics, found);
-                }
+                store_ends(diagnostics, made.ends(), made.program());
                 store_handle(to, AdumbraProgram::of_gradient(made));
                 Ok(())
             }

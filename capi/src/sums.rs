@@ -1,9 +1,9 @@
 //! Sums of outputs over points, on several threads.
 
-use crate::argument::arg;
+use crate::argument::{Argument, arg};
 use crate::batch_globals::{AdumbraBatchGlobals, lend};
 use crate::batch_options::{AdumbraBatchOptions, known_setup};
-use crate::guard::{Locked, guard, lock_blocking};
+use crate::guard::{Locked, Result, guard, lock_blocking};
 use crate::host::{AdumbraHost, SharedCallbacks};
 use crate::instance::AdumbraInstance;
 use crate::pointer::{
@@ -11,6 +11,7 @@ use crate::pointer::{
 };
 use crate::sized_struct::{self, SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
+use adumbra::Program;
 use adumbra::batch::{BatchError, BatchReport, JoinError, OutputSums, PointFault, WholeBatch};
 use std::ffi::c_char;
 use std::sync::Mutex;
@@ -51,8 +52,8 @@ pub struct AdumbraSumsOptions {
     /// Options of the evaluator of each thread; may be NULL.
     pub batch: *const AdumbraBatchOptions,
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
-    /// and reports have these numbers; `first` and what callbacks get count from the planes' first.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums,
+    /// reports and what callbacks get have these numbers; `first` counts from the planes' first.
     pub numbered_from: u64,
 }
 
@@ -87,6 +88,56 @@ pub struct AdumbraSumsReport {
 // SAFETY: numbers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraSumsReport {}
 
+impl AdumbraSums {
+    pub(crate) fn new(sums: OutputSums, report: BatchReport) -> AdumbraSums {
+        let inside = Mutex::new(Inside { sums, report });
+        AdumbraSums { inside }
+    }
+}
+
+/// The number of threads that options name; 0 is one.
+pub(crate) fn thread_count(threads: Argument<u32>) -> Result<usize> {
+    if threads.value > MAX_THREADS {
+        let what = format!("is {}, and the most is {MAX_THREADS}", threads.value);
+        return Err(threads.error(AdumbraStatus::Size, what));
+    }
+    Ok(threads.value.max(1) as usize)
+}
+
+/// The end of that many points from `first` on, where point 0 of the planes has the number `from`.
+pub(crate) fn end_of(first: usize, points: Argument<usize>, from: u64) -> Result<usize> {
+    let end = first.checked_add(points.value).filter(|&end| {
+        let last = u64::try_from(end).ok();
+        let last = last.and_then(|end| from.checked_add(end));
+        last.is_some_and(|last| isize::try_from(last).is_ok())
+    });
+    end.ok_or_else(|| points.error(AdumbraStatus::Size, "is greater than any number of points"))
+}
+
+/// The names of outputs that are summed.
+///
+/// # Safety
+/// Each is as [`read_name`] reads it.
+pub(crate) unsafe fn summed_outputs<'a>(
+    names: Argument<&[*const c_char]>,
+    program: &Program,
+) -> Result<Vec<&'a str>> {
+    let mut outputs = Vec::with_capacity(names.value.len());
+    for (at, &name) in names.value.iter().enumerate() {
+        let place = names.element(at, name);
+        // SAFETY: this function's contract is that of `read_name`.
+        let name = unsafe { read_name(place)? };
+        if let Err(error) = OutputSums::new(program, &[name]) {
+            return Err(match error {
+                BatchError::NoFloats(_) => place.unfit(AdumbraStatus::WrongType, error),
+                _ => place.unknown(name, "output"),
+            });
+        }
+        outputs.push(name);
+    }
+    Ok(outputs)
+}
+
 /// Evaluates an instance at points `first` to `first + points` of a batch, and sums the outputs of
 /// these `count` names over them, 0 for none, and the gradients by buffers that the program has.
 /// `options` and `host` may be NULL.
@@ -111,10 +162,7 @@ pub unsafe extern "C" fn adumbra_sums_new(
             let names = read_slice(arg!(outputs), count)?;
             (to, instance, options, globals, names)
         };
-        if options.threads > MAX_THREADS {
-            let what = format!("is {}, and the most is {MAX_THREADS}", options.threads);
-            return Err(arg!(options->threads).error(AdumbraStatus::Size, what));
-        }
+        let threads = thread_count(arg!(options->threads))?;
         let instance = instance.get()?;
         let program = instance.program().clone();
         // SAFETY: by the contract of the crate the options are NULL or a struct of its size, and
@@ -130,30 +178,12 @@ pub unsafe extern "C" fn adumbra_sums_new(
             let what = "is of a program whose points are evaluated in quads";
             return Err(arg!(instance).error(AdumbraStatus::Quads, what));
         }
-        let end = first.checked_add(points).filter(|&end| {
-            let last = u64::try_from(end).ok();
-            let last = last.and_then(|end| options.numbered_from.checked_add(end));
-            last.is_some_and(|last| isize::try_from(last).is_ok())
-        });
-        let end = end.ok_or_else(|| {
-            arg!(points).error(AdumbraStatus::Size, "is greater than any number of points")
-        })?;
-        let mut outputs_of: Vec<&str> = Vec::with_capacity(count);
-        for (at, &name) in names.iter().enumerate() {
-            let place = arg!(outputs).element(at, name);
-            // SAFETY: the names end with NUL, by the contract of the crate.
-            let name = unsafe { read_name(place)? };
-            if let Err(error) = OutputSums::new(&program, &[name]) {
-                return Err(match error {
-                    BatchError::NoFloats(_) => place.unfit(AdumbraStatus::WrongType, error),
-                    _ => place.unknown(name, "output"),
-                });
-            }
-            outputs_of.push(name);
-        }
+        let end = end_of(first, arg!(points), options.numbered_from)?;
+        // SAFETY: the names end with NUL, by the contract of the crate.
+        let outputs_of = unsafe { summed_outputs(arg!(outputs).with(names), &program)? };
         let batch = WholeBatch::new(&instance)
             .setup(setup)
-            .threads(options.threads.max(1) as usize)
+            .threads(threads)
             .numbered_from(options.numbered_from);
         let mut done = None;
         let evaluate = |globals: &adumbra::batch::BatchGlobals<'_>| {
@@ -168,8 +198,7 @@ pub unsafe extern "C" fn adumbra_sums_new(
             Err(BatchError::Engine(error)) => return Err(error.into()),
             Err(error) => return Err(arg!(outputs).unfit(AdumbraStatus::WrongType, error)),
         };
-        let inside = Mutex::new(Inside { sums, report });
-        store_handle(to, AdumbraSums { inside });
+        store_handle(to, AdumbraSums::new(sums, report));
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-pub const ADUMBRA_API: u32 = 12;
+pub const ADUMBRA_API: u32 = 13;
 
 const VERSION: &CStr =
     match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {

@@ -17,8 +17,8 @@ mod common;
 mod bounds;
 
 use adumbra_capi::{
-    AdumbraGradientRequest, AdumbraHost, AdumbraLeaf, AdumbraProgram, AdumbraSampleBatch,
-    AdumbraSampleRequest,
+    AdumbraAxis, AdumbraCompiler, AdumbraGradientRequest, AdumbraHost, AdumbraLeaf,
+    AdumbraOutputPlane, AdumbraProgram, AdumbraSampleBatch, AdumbraSampleRequest,
 };
 use bounds::{CountingAllocator, allocations, live_bytes};
 use common::{compile, evaluate, hit, hit_compiler, sized};
@@ -96,6 +96,62 @@ fn use_gradient(program: *const AdumbraProgram, is_early: bool) {
     }
 }
 
+/// The same for a gradient through edges.
+fn use_jumps(compiler: *const AdumbraCompiler, is_early: bool) {
+    let shader = "shader s(float e = 0.4, out float o) { o = step(global_value<position>.x, e); }";
+    let program = compile(compiler, shader);
+    let axis = AdumbraAxis {
+        global: c"position".as_ptr(),
+        scalar: 0,
+        spacing: 1.0,
+    };
+    let jumps =
+        made!(adumbra_program_jump_gradient(program, null(), &raw const axis, 1, 1 ; null_mut()));
+    let smooth = made!(adumbra_jump_gradient_smooth(jumps));
+    let instance = made!(adumbra_instance_new(smooth));
+    let globals = made!(adumbra_batch_globals_new(smooth));
+    call!(adumbra_program_free(program));
+    call!(adumbra_program_free(smooth));
+    let (seed, mut by_edge) = (1.0_f32, [0.0_f32; 3]);
+    let (name, values) = (c"d(o)".as_ptr(), (&raw const seed).cast());
+    ok!(adumbra_batch_globals_uniform(globals, name, 0, values, 1));
+    let plane = AdumbraOutputPlane {
+        part: 0,
+        scalar: 1,
+        plane: by_edge.as_mut_ptr().cast(),
+        capacity: 3,
+        stride: 1,
+    };
+    let (options, none) = (null(), null());
+    ok!(adumbra_jump_gradient_planes(
+        jumps,
+        instance,
+        options,
+        globals,
+        0,
+        3,
+        &raw const plane,
+        1,
+        none,
+        null_mut()
+    ));
+    assert_eq!(by_edge, [0.5; 3]);
+    let outputs = [c"d(e)".as_ptr()];
+    let outputs = outputs.as_ptr();
+    let sums = made!(adumbra_jump_gradient_sums(
+        jumps, instance, options, globals, 0, 3, outputs, 1, none ; null_mut()
+    ));
+    if is_early {
+        call!(adumbra_jump_gradient_free(jumps));
+        call!(adumbra_sums_free(sums));
+    } else {
+        call!(adumbra_sums_free(sums));
+        call!(adumbra_jump_gradient_free(jumps));
+    }
+    call!(adumbra_instance_free(instance));
+    call!(adumbra_batch_globals_free(globals));
+}
+
 /// Makes one of everything, uses it, and frees what was made from before what it was made of, or
 /// the other way round.
 fn use_all(round: usize) {
@@ -110,6 +166,10 @@ fn use_all(round: usize) {
     let many = made!(adumbra_batch_evaluator_new(instance, null()));
     let is_early = round.is_multiple_of(2);
     use_gradient(program, is_early);
+    // These take longer than all others together.
+    if round.is_multiple_of(64) || round == 1 {
+        use_jumps(compiler, is_early);
+    }
     let free_origins = || {
         call!(adumbra_compiler_free(compiler));
         call!(adumbra_program_free(program));

@@ -347,3 +347,64 @@ fn buffers_get_what_their_edges_count() {
     // Two points are white; both beside the edge see it in half of their surroundings.
     assert_eq!(sums.of("w").unwrap(), [2.0, 3.0]);
 }
+
+#[test]
+fn sums_are_those_of_planes() {
+    let source = "buffer<float> w;
+        shader s(float edge = 0.4, out float2 c)
+        {
+            c = (global_value<x> < edge ? w[0] : 0.1 * global_value<x> * edge) * float2(1, 2);
+        }";
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let program = Compiler::new(layout)
+        .compile(&Sources::new("s.adu", source))
+        .unwrap();
+    let request = GradientRequest::new().by_inputs().by_buffer("w");
+    let axes = [Axis::new("x", 0, 1.0)];
+    let forward = program.jump_gradient(&request.clone().forward(), &axes, JumpRules::Edge);
+    let found = forward.unwrap_err().to_string();
+    assert!(found.contains("this one is forward"), "{found}");
+    let edges = program.jump_gradient(&request, &axes, JumpRules::Edge);
+    let edges = edges.unwrap();
+    let gradient = edges.smooth().program();
+    let x: Vec<f32> = (0..100).map(|at| at as f32 * 0.07 - 3.0).collect();
+    let mut globals = BatchGlobals::new(gradient.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals
+        .uniform("d(c)", [1.0_f32, 0.5], [0.0; 2], [0.0; 2])
+        .unwrap();
+    let mut instance = Instance::new(gradient);
+    instance.set_buffer("w", vec![3.0_f32]).unwrap();
+    let batch = JumpBatch::new(&edges, &instance);
+    let mut found = [[0.0_f32; 100]; 2];
+    let names = [("c", 1), ("d(edge)", 0)];
+    let mut planes: Vec<OutputPlane<'_>> = (names.iter().zip(&mut found))
+        .map(|((name, scalar), plane)| OutputPlane::new(name, Part::Value, *scalar, plane, 1))
+        .collect();
+    let done = batch.planes(&globals, 0..100, &mut planes, || NoTextures);
+    let (buffers, went, report) = done.unwrap();
+    let sums = |points| {
+        let done = batch.sums(&globals, points, &["c", "d(edge)"], || NoTextures);
+        done.unwrap()
+    };
+    let (mut first, mut first_went, mut first_report) = sums(0..37);
+    let (rest, rest_went, rest_report) = sums(37..100);
+    first.join(rest).unwrap();
+    first_went.join(rest_went);
+    first_report.join(rest_report);
+    assert_eq!((first_went, first_report), (went, report));
+    assert!(report.points > 20);
+    let sum = |plane: &[f32]| plane.iter().map(|&float| f64::from(float)).sum::<f64>();
+    let by_plane = [
+        first.total("c").unwrap()[1],
+        first.total("d(edge)").unwrap()[0],
+    ];
+    for (total, plane) in by_plane.into_iter().zip(&found) {
+        assert!((total - sum(plane)).abs() < 1e-9 && total != 0.0);
+    }
+    assert_eq!(first.buffer("w").unwrap(), buffers.of("w").unwrap());
+    assert!(batch.sums(&globals, 0..0, &["d"], || NoTextures).is_err());
+    let (none, ..) = sums(0..0);
+    assert_eq!(none.total("d(edge)").unwrap(), [0.0]);
+    assert_eq!(none.buffer("w").unwrap(), [0.0]);
+}

@@ -327,8 +327,8 @@ struct SumsOptions {
     /// Options of the evaluator of each thread.
     BatchOptions batch{};
     /// The number, among all points that are summed, of the point with which the planes of the
-    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums
-    /// and reports have these numbers; `first` and what hosts get count from the planes' first.
+    /// globals begin: 0, but for a part of the points whose sums are to be joined to others. Sums,
+    /// reports and what hosts get have these numbers; `first` counts from the planes' first.
     std::uint64_t numbered_from = 0;
 };
 
@@ -338,6 +338,8 @@ class Sums {
     detail::Handle<AdumbraSums, adumbra_sums_free> handle_;
 
 public:
+    /// Takes over a handle of the C API.
+    explicit Sums(AdumbraSums *handle) : handle_(handle) {}
     /// The sums of these outputs of an instance over points `first` to `first + points` of a batch,
     /// and of the gradients by buffers that its program has.
     Sums(const Instance &instance, const BatchGlobals &globals, std::size_t first, std::size_t points,

@@ -110,6 +110,41 @@ struct GradientRequest {
     bool all_textures = false;
 };
 
+namespace detail {
+
+/// A request for the C API. It keeps what that points at.
+class CGradientRequest {
+    Names of_, inputs_, globals_, buffers_, textures_;
+    AdumbraGradientRequest c_ = {};
+
+public:
+    explicit CGradientRequest(const GradientRequest &request)
+        : of_(request.of), inputs_(request.inputs), globals_(request.globals), buffers_(request.buffers),
+          textures_(request.textures)
+    {
+        c_.size = sizeof c_;
+        c_.mode = request.mode;
+        c_.of = of_.data();
+        c_.of_count = of_.size();
+        c_.inputs = inputs_.data();
+        c_.input_count = inputs_.size();
+        c_.globals = globals_.data();
+        c_.global_count = globals_.size();
+        c_.all_inputs = request.all_inputs;
+        c_.all_globals = request.all_globals;
+        c_.buffers = buffers_.data();
+        c_.buffer_count = buffers_.size();
+        c_.all_buffers = request.all_buffers;
+        c_.textures = textures_.data();
+        c_.texture_count = textures_.size();
+        c_.all_textures = request.all_textures;
+    }
+    CGradientRequest(const CGradientRequest &) = delete;
+    const AdumbraGradientRequest *get() const noexcept { return &c_; }
+};
+
+} // namespace detail
+
 /// A value that the gradient of a program is of or by, and its derivative in that program. The
 /// strings live as long as the program.
 struct Differentiated {
@@ -226,27 +261,9 @@ public:
     /// that says why there is none. Where the gradient ends goes to `warnings`.
     Program gradient(const GradientRequest &request = {}, Diagnostics *warnings = nullptr) const
     {
-        detail::Names of(request.of), inputs(request.inputs), globals(request.globals), buffers(request.buffers),
-            textures(request.textures);
-        AdumbraGradientRequest c = {};
-        c.size = sizeof c;
-        c.mode = request.mode;
-        c.of = of.data();
-        c.of_count = of.size();
-        c.inputs = inputs.data();
-        c.input_count = inputs.size();
-        c.globals = globals.data();
-        c.global_count = globals.size();
-        c.all_inputs = request.all_inputs;
-        c.all_globals = request.all_globals;
-        c.buffers = buffers.data();
-        c.buffer_count = buffers.size();
-        c.all_buffers = request.all_buffers;
-        c.textures = textures.data();
-        c.texture_count = textures.size();
-        c.all_textures = request.all_textures;
+        detail::CGradientRequest c(request);
         AdumbraProgram *made = nullptr;
-        detail::explained(warnings, [&](auto found) { return adumbra_program_gradient(get(), &c, &made, found); });
+        detail::explained(warnings, [&](auto found) { return adumbra_program_gradient(get(), c.get(), &made, found); });
         return Program(made);
     }
     /// What the gradient of this program is of, then what it is by; none if it was not made by

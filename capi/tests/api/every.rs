@@ -88,6 +88,9 @@ handles! {
     AdumbraSums: made!(adumbra_sums_new(
         instance(SHADER), null(), AdumbraBatchGlobals::valid(), 0, 1, null(), 0, null()
     ));
+    AdumbraJumpGradient: made!(adumbra_program_jump_gradient(
+        AdumbraProgram::valid(), null(), AdumbraAxis::valid(), 1, 1 ; null_mut()
+    ));
     AdumbraDiagnostics: {
         let mut found = null_mut();
         let evaluator = AdumbraEvaluator::valid();
@@ -121,6 +124,18 @@ handles! {
         name: c"x".as_ptr(),
         r#type: 3,
         offset: 0,
+    }));
+    AdumbraAxis: Box::leak(Box::new(AdumbraAxis {
+        global: c"position".as_ptr(),
+        scalar: 0,
+        spacing: 1.0,
+    }));
+    AdumbraOutputPlane: Box::leak(Box::new(AdumbraOutputPlane {
+        part: 0,
+        scalar: 0,
+        plane: c_void::valid(),
+        capacity: 1,
+        stride: 1,
     }));
 }
 
@@ -162,7 +177,10 @@ plain!(
     AdumbraGradientRequest,
     AdumbraDifferentiated,
     AdumbraSumsOptions,
-    AdumbraSumsReport
+    AdumbraSumsReport,
+    AdumbraJumpOptions,
+    AdumbraJumpReport,
+    AdumbraJumpPoint
 );
 
 impl<T> Valid for *mut T {
@@ -278,5 +296,11 @@ pub(crate) fn every(bad: impl Fn(&[&str]) -> Vec<Bad>) -> Vec<Called> {
         adumbra_sums_total(h, t, a, c, o);
         adumbra_sums_buffer(h, t, a, c, o);
         adumbra_sums_report(h, h);
+        adumbra_program_jump_gradient(h, o, a, c, n, h, o);
+        adumbra_jump_gradient_smooth(h, h);
+        adumbra_jump_gradient_is_zero(h, n, h);
+        adumbra_jump_gradient_planes(h, h, o, h, n, n, a, c, o, o);
+        adumbra_jump_gradient_sums(h, h, o, h, n, n, a, c, o, h, o);
+        adumbra_jump_gradient_points(h, h, o, h, n, n, o, a, c, o);
     }
 }

@@ -37,6 +37,7 @@ fn free_ignores_invalid_pointers_and_all_functions_are_called() {
         call!(adumbra_batch_globals_free(without_provenance_mut(bad)));
         call!(adumbra_batch_evaluator_free(without_provenance_mut(bad)));
         call!(adumbra_sums_free(without_provenance_mut(bad)));
+        call!(adumbra_jump_gradient_free(without_provenance_mut(bad)));
     }
     let constants = [
         "adumbra_version",
@@ -63,7 +64,7 @@ fn free_ignores_invalid_pointers_and_all_functions_are_called() {
             || function.ends_with("_free");
         assert!(is_known, "{function}");
     }
-    assert_eq!(freed, 12);
+    assert_eq!(freed, 13);
     assert_eq!(text(adumbra_version()), env!("CARGO_PKG_VERSION"));
     assert_eq!(adumbra_api(), ADUMBRA_API);
 }

@@ -16,6 +16,7 @@ mod every;
 mod floats;
 mod gradient;
 mod hostile;
+mod jumps;
 mod names;
 mod points;
 mod programs;

@@ -4,7 +4,7 @@ use crate::compilers::{Language, compiler, crate_dir, scratch};
 use std::fs;
 
 /// The files with functions, in the order in which a reader of the header wants them.
-const SUBJECTS: [&str; 19] = [
+const SUBJECTS: [&str; 20] = [
     "version",
     "status",
     "error",
@@ -23,6 +23,7 @@ const SUBJECTS: [&str; 19] = [
     "batch_options",
     "batch",
     "sums",
+    "jumps",
     "host",
 ];
 

@@ -565,6 +565,51 @@ void buffers()
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "longer or shorter", [&] { sums.join(Sums(material, globals, 0, 1, {})); }));
 }
 
+void jumps()
+{
+    Compiler compiler(Layout().add("x", ADUMBRA_TYPE_FLOAT).add("y", ADUMBRA_TYPE_FLOAT));
+    Program step = compiler.compile("step.adu", R"(
+        buffer<float> w;
+        shader left(float edge = 0.4, float unused, out float2 c) {
+            c = w[0] * step(global_value<x>, edge) * float2(1, 2); })");
+    GradientRequest by;
+    by.all_inputs = by.all_buffers = true;
+    Diagnostics ends;
+    JumpGradient edges(step, {{"x"}, {"y", 0, 0.5}}, ADUMBRA_JUMP_RULES_EDGE, by, &ends);
+    Program gradient = edges.smooth();
+    std::vector<Differentiated> values = gradient.differentiated();
+    HOLDS(ends.empty() && values.size() == 4 && values[1].name == "edge" && values[1].is_zero);
+    HOLDS(!edges.is_zero(0) && !edges.is_zero(1) && edges.is_zero(2) && !edges.is_zero(3));
+    HOLDS(fails(ADUMBRA_STATUS_INDEX, "the number of differentiated values is 4", [&] { edges.is_zero(4); }));
+
+    const std::vector<float> x = {-1, 0, 1, 2};
+    BatchGlobals globals(gradient);
+    globals.plane("x", ADUMBRA_PART_VALUE, 0, x).uniform("d(c)", ADUMBRA_PART_VALUE, Float2{1, 0.25f});
+    Instance material(gradient);
+    material.set_buffer<float>("w", {3.0f});
+    std::array<float, 4> by_edge{};
+    std::vector<Float2> c(4);
+    OutputPlanes planes;
+    planes.add(gradient.output("d(edge)"), Span<float>(by_edge)).add(gradient.output("c"), Span(c));
+    JumpOptions options;
+    options.threads = 2;
+    options.batch.width = 3;
+    options.image_width = 4;
+    AdumbraJumpReport report = edges.planes(material, globals, 0, 4, planes, options);
+    HOLDS((by_edge == std::array<float, 4>{0, 2.25f, 2.25f, 0}) && c[1][1] == 6.0f && c[2][1] == 0.0f);
+    HOLDS(report.points == 2 && report.roots == 2 && report.nullified == 0 && report.stopped == 0);
+    Sums sums = edges.sums(material, globals, 0, 2, {"d(edge)"}, options);
+    sums.join(edges.sums(material, globals, 2, 2, {"d(edge)"}, options, nullptr, &report));
+    HOLDS(sums.total("d(edge)")[0] == 4.5 && sums.buffer("w")[0] == 3.0 && report.points == 1);
+    std::vector<AdumbraJumpPoint> found = edges.points(material, globals, 1, 3);
+    HOLDS(found.size() == 2 && found[0].point == 0 && found[0].flips == 1 && found[1].point == 1 && !found[1].has_axis);
+
+    HOLDS(thrown<RefusedError>([&] { JumpGradient(step, {{"z"}}, ADUMBRA_JUMP_RULES_PAIR); }).diagnostics()[0].code == "E0570");
+    HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`instance` is of another program",
+                [&] { edges.planes(Instance(step), globals, 0, 4, planes); }));
+    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "did you mean `d(edge)`?", [&] { edges.sums(material, globals, 0, 4, {"d(egde)"}); }));
+}
+
 } // namespace
 
 int main()
@@ -578,4 +623,5 @@ int main()
     sources_and_closures();
     gradients_and_sums();
     buffers();
+    jumps();
 }

@@ -49,7 +49,7 @@ pub struct EdgeWorkload {
 pub fn edge_workloads() -> [EdgeWorkload; 2] {
     [
         EdgeWorkload {
-            name: "circle",
+            name: "disc",
             source: include_str!("../../../examples/edges/disc.adu"),
             size: [256, 256],
             dirac: &["r", "cx", "cy"],

@@ -73,6 +73,21 @@ impl OutputSums {
         self.sums.add_points(point, 1, &planes);
     }
 
+    /// By plane, the output that it is of, and the scalar of it.
+    pub(crate) fn floats(&self) -> Vec<(String, usize)> {
+        let outputs = self.outputs.iter();
+        let floats = outputs.flat_map(|(name, ty, _)| {
+            let scalars = ty.float_scalars().into_iter();
+            scalars.map(|scalar| (name.clone(), scalar))
+        });
+        floats.collect()
+    }
+
+    /// Adds that many points from number `first` on: a slice of each plane.
+    pub(crate) fn add_planes(&mut self, first: u64, points: usize, planes: &[&[f32]]) {
+        self.sums.add_points(first, points, planes);
+    }
+
     /// The sum of each float of an output, in order.
     ///
     /// # Errors

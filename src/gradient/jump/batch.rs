@@ -7,7 +7,9 @@ use super::places::{Float, gradient_floats};
 use super::points::SampleProgram;
 use super::{JumpGradient, RulePrograms, edge, pair};
 use crate::batch::threads::on_threads;
-use crate::batch::{BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, WholeBatch};
+use crate::batch::{
+    BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, OutputSums, WholeBatch,
+};
 use crate::buffer::BufferGradients;
 use crate::evaluator::{Engine, EngineError};
 use crate::program::{Instance, Program};
@@ -18,6 +20,9 @@ use std::sync::Arc;
 
 /// Points that a thread searches for edges at a time.
 const BLOCK: usize = 1 << 12;
+
+/// Points whose planes are summed at a time.
+const SUMMED: usize = 1 << 20;
 
 /// Lines of pixels of a block, if points are those of an image. Those around it are evaluated
 /// twice.
@@ -209,6 +214,48 @@ impl JumpBatch {
         Ok((gradients, report, jumps))
     }
 
+    /// Sums outputs over these points, as [`WholeBatch::sums`] does, with what jumps
+    /// [add](JumpBatch::add) to those that are gradients, and to gradients by buffers.
+    ///
+    /// # Errors
+    /// As those of [`WholeBatch::sums`].
+    ///
+    /// # Panics
+    /// If a host panics.
+    pub fn sums<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        outputs: &[&str],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(OutputSums, BatchReport, JumpReport), BatchError> {
+        let mut sums = OutputSums::new(self.jumps.smooth().program(), outputs)?;
+        let floats = sums.floats();
+        let (mut report, mut jumps) = (BatchReport::default(), JumpReport::default());
+        let mut first = points.start;
+        // Once also if there are no points, for the errors and the buffers.
+        loop {
+            let band = first..points.end.min(first.saturating_add(SUMMED));
+            let mut values = vec![vec![0.0_f32; band.len()]; floats.len()];
+            let mut planes: Vec<OutputPlane<'_>> = (floats.iter().zip(&mut values))
+                .map(|((output, scalar), plane)| {
+                    OutputPlane::new(output, Part::Value, *scalar, plane, 1)
+                })
+                .collect();
+            let (gradients, went, found) =
+                self.planes(globals, band.clone(), &mut planes, &host)?;
+            let slices: Vec<&[f32]> = values.iter().map(Vec::as_slice).collect();
+            sums.add_planes(self.smooth.first + band.start as u64, band.len(), &slices);
+            sums.add_gradients(&gradients);
+            report.join(went);
+            jumps.join(found);
+            first = band.end;
+            if first >= points.end {
+                return Ok((sums, report, jumps));
+            }
+        }
+    }
+
     /// Makes planes of the smooth gradient at these points those of the gradient with jumps.
     /// Returns what jumps add to gradients by buffers, if it is by any.
     ///
@@ -306,7 +353,7 @@ impl JumpBatch {
                     break;
                 }
                 let first = points.start + number * block;
-                let block = first..points.end.min(first + block);
+                let block = first..points.end.min(first.saturating_add(block));
                 worker.block(block, points.start, &mut host);
             }
             Ok(worker.finish())
@@ -326,6 +373,11 @@ impl JumpBatch {
             instance, setup, ..
         } = &self.smooth;
         let instance = instance.for_program(program);
-        SampleProgram::new(&instance, (setup, self.single), outputs, seeds)
+        // Samples differ along the axes, though the points may not.
+        let setup = BatchSetup {
+            uniform: Vec::new(),
+            ..setup.clone()
+        };
+        SampleProgram::new(&instance, (&setup, self.single), outputs, seeds)
     }
 }

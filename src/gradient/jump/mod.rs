@@ -26,7 +26,7 @@ pub use batch::{JumpBatch, JumpPoint, JumpReport, QuietRules};
 pub use decisions::{JumpDecision, JumpDecisions, MAX_LISTED_DECISIONS};
 pub use edge::{MAX_DECISIONS, MAX_ROOTS};
 
-use super::parts::Parameter;
+use super::parts::{Mode, Parameter};
 use super::request::GradientRequest;
 use super::shader::{read_globals, refused};
 use super::{Gradient, Transformation, Transformed};
@@ -235,11 +235,11 @@ impl Program {
     /// sampled along these axes: floats of globals, with the distances of neighbouring points.
     ///
     /// # Errors
-    /// As those of [`gradient`](Program::gradient); if there is no axis, one is no float of a
-    /// global, or there are more than [`MAX_AXES`]. By the rules [`Pair`](JumpRules::Pair) if it is
-    /// by buffers or textures, or if the shader has loops that neighbours may leave at different
-    /// iterations, recursion, effects in branches, or arrays that are indexed by what varies
-    /// ([E0571](crate::diagnostics::page)).
+    /// As those of [`gradient`](Program::gradient); if its mode is forward; if there is no axis,
+    /// one is no float of a global, or there are more than [`MAX_AXES`]. By the rules
+    /// [`Pair`](JumpRules::Pair) if it is by buffers or textures, or if the shader has loops that
+    /// neighbours may leave at different iterations, recursion, effects in branches, or arrays that
+    /// are indexed by what varies ([E0571](crate::diagnostics::page)).
     pub fn jump_gradient(
         &self,
         request: &GradientRequest,
@@ -248,7 +248,12 @@ impl Program {
     ) -> Result<JumpGradient, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let smooth = self.gradient(request)?;
-        let moves = moves(axes, self.globals()).map_err(|error| self.refused(&error, axes))?;
+        if request.mode() == Mode::Forward {
+            let what = "a gradient through discontinuities is backward, and this one is forward";
+            return Err(self.refused(refused(self.entry_span(), what)));
+        }
+        let moves = moves(axes, self.globals())
+            .map_err(|error| self.refused(self.axis_diagnostic(&error, axes)))?;
         let maker = ProgramMaker {
             origin: self.origin().expect("it has a gradient"),
             program: self,
@@ -281,11 +286,19 @@ impl Program {
         })
     }
 
-    fn refused(&self, error: &AxisError, axes: &[Axis]) -> Diagnostics {
-        let shader = self
-            .module()
-            .map_or(Span::default(), |module| module.entry().span);
-        let refused: Diagnostic = match error {
+    fn entry_span(&self) -> Span {
+        self.module()
+            .map_or(Span::default(), |module| module.entry().span)
+    }
+
+    fn refused(&self, diagnostic: Diagnostic) -> Diagnostics {
+        let none = Sources::new("<program>", "");
+        Diagnostics::new(vec![diagnostic], self.sources().unwrap_or(&none))
+    }
+
+    fn axis_diagnostic(&self, error: &AxisError, axes: &[Axis]) -> Diagnostic {
+        let shader = self.entry_span();
+        match error {
             AxisError::Count(0) => refused(
                 shader,
                 "there is no axis along which points have neighbours",
@@ -316,8 +329,6 @@ impl Program {
                 shader,
                 format!("`{axis}` is given twice among {} axes", axes.len()),
             ),
-        };
-        let none = Sources::new("<program>", "");
-        Diagnostics::new(vec![refused], self.sources().unwrap_or(&none))
+        }
     }
 }

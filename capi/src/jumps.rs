@@ -1,0 +1,604 @@
+//! Gradients through discontinuities: programs, and what jumps add to planes and sums.
+
+use crate::argument::{Argument, arg};
+use crate::batch::check_capacity;
+use crate::batch_globals::{AdumbraBatchGlobals, lend};
+use crate::batch_options::{AdumbraBatchOptions, known_setup};
+use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
+use crate::gradient::{AdumbraGradientRequest, read_request, store_ends};
+use crate::guard::{Result, guard};
+use crate::host::{AdumbraHost, SharedCallbacks};
+use crate::instance::AdumbraInstance;
+use crate::options::{check_part, from_number, output_at, part_from_number};
+use crate::pointer::{
+    PlainOldData, borrow, borrow_out, free_handle, optional_out_handle, out_buffer, out_handle,
+    out_slice, read_name, read_slice, store_handle,
+};
+use crate::program::AdumbraProgram;
+use crate::sized_struct::{SizedOut, SizedStruct, out_struct, read_struct_or_default};
+use crate::status::AdumbraStatus;
+use crate::sums::{AdumbraSums, end_of, summed_outputs, thread_count};
+use adumbra::batch::{BatchError, BatchGlobals, BatchReport, OutputPlane, Part};
+use adumbra::gradient::{Axis, JumpBatch, JumpGradient, JumpPoint, JumpReport, JumpRules};
+use adumbra::{Program, gradient::QuietRules};
+use std::ffi::{c_char, c_void};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The rules by which what jumps has a gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraJumpRules {
+    /// Secants between a point and its neighbour, in which one edge counts. Some control flow is
+    /// refused.
+    Pair = 0,
+    /// Edges are located, up to four between a point and a neighbour, through any control flow.
+    Edge = 1,
+}
+
+/// The rules of a point and a neighbour between which there is no edge, by
+/// `ADUMBRA_JUMP_RULES_PAIR`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraQuietRules {
+    /// The gradient there is the smooth one.
+    Smooth = 0,
+    /// What depends on a decision has secants between the two.
+    Secants = 1,
+}
+
+/// A gradient through discontinuities. It never changes, and any number of threads may use it at
+/// once.
+#[derive(Debug)]
+pub struct AdumbraJumpGradient {
+    jumps: JumpGradient,
+}
+
+/// A float of a global along which points have neighbours. Lists hold this struct element by
+/// element, so it never grows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraAxis {
+    /// The name of the global.
+    pub global: *const c_char,
+    /// The number of the float among those of the global.
+    pub scalar: usize,
+    /// The distance of neighbouring points: above 0 and finite.
+    pub spacing: f64,
+}
+
+// SAFETY: numbers and a pointer, of which any bits are one.
+unsafe impl PlainOldData for AdumbraAxis {}
+
+/// A plane of the caller's for one scalar of the outputs. Lists hold this struct element by
+/// element, so it never grows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraOutputPlane {
+    /// An `AdumbraPart`. Jumps change values alone.
+    pub part: u32,
+    /// The scalar, numbered as `adumbra_program_find` numbers the scalars of outputs.
+    pub scalar: usize,
+    /// Numbers of four bytes. The points go to every `stride`th one; those between them stay.
+    pub plane: *mut c_void,
+    /// How many numbers the plane has.
+    pub capacity: usize,
+    /// The distance of two points in the plane.
+    pub stride: usize,
+}
+
+// SAFETY: numbers and a pointer, of which any bits are one.
+unsafe impl PlainOldData for AdumbraOutputPlane {}
+
+/// Options of the evaluation of a gradient through discontinuities. Zero everywhere is the default.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraJumpOptions {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The most threads that evaluate points, up to 1024; 0 for one, the caller's. With more than
+    /// one, callbacks of the host run on several at once.
+    pub threads: u32,
+    /// Options of the evaluators of each thread; may be NULL.
+    pub batch: *const AdumbraBatchOptions,
+    /// The number, among all points, of the point with which the planes of the globals begin. Sums,
+    /// reports and what callbacks get have these numbers; `first` counts from the planes' first.
+    pub numbered_from: u64,
+    /// An `AdumbraQuietRules`.
+    pub quiet: u32,
+    /// The width of the image whose pixels the points are, numbered line by line; 0 if they are
+    /// none. The first axis then leads from a pixel to the next, the second from line to line, and
+    /// a pixel that is the neighbour of several is evaluated once.
+    pub image_width: u32,
+    /// In an image, the first point whose globals may be read, as neighbours need them.
+    pub planes_first: usize,
+    /// In an image, the number of these points, among which are those that are evaluated; 0 for
+    /// these alone. Neighbours outside are evaluated once for each point that they are beside.
+    pub planes_points: usize,
+}
+
+// SAFETY: numbers and a pointer, of which zeros are some.
+unsafe impl SizedStruct for AdumbraJumpOptions {}
+
+/// How the points went, and what jumps did to their gradient.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraJumpReport {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The number of points that see an edge.
+    pub points: u64,
+    /// The number of edges, once for each point that sees them, and each side of it.
+    pub roots: u64,
+    /// The number of points beside which some edges do not count.
+    pub nullified: u64,
+    /// The first of these points.
+    pub first_nullified: u64,
+    /// The number of points that a limit stopped.
+    pub stopped: u64,
+    /// The number of points that the host left waiting for a texture.
+    pub pending: u64,
+    /// The number of points with faults.
+    pub faulty: u64,
+    /// The first point with a fault.
+    pub first_faulty: u64,
+}
+
+// SAFETY: numbers, of which zeros are some.
+unsafe impl SizedStruct for AdumbraJumpReport {}
+
+/// A point that has neighbours which decide otherwise. Lists hold this struct element by element,
+/// so it never grows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraJumpPoint {
+    /// Its number among those that are evaluated, from 0.
+    pub point: usize,
+    /// The number of the axis that supplies its gradient, if `has_axis`.
+    pub axis: usize,
+    /// The number of neighbours that decide otherwise.
+    pub flips: usize,
+    /// The number of edges.
+    pub roots: usize,
+    /// The number of neighbours to which edges do not count.
+    pub nullified: usize,
+    /// 1 if one axis supplies its gradient, as by `ADUMBRA_JUMP_RULES_PAIR`.
+    pub has_axis: u32,
+}
+
+// SAFETY: numbers, of which any bits are one.
+unsafe impl PlainOldData for AdumbraJumpPoint {}
+
+impl AdumbraJumpGradient {
+    fn program(&self) -> &Arc<Program> {
+        self.jumps.smooth().program()
+    }
+}
+
+impl AdumbraJumpReport {
+    fn new(report: &BatchReport, jumps: &JumpReport) -> AdumbraJumpReport {
+        AdumbraJumpReport {
+            size: 0,
+            points: jumps.points as u64,
+            roots: jumps.roots as u64,
+            nullified: jumps.nullified as u64,
+            first_nullified: jumps.first_nullified.unwrap_or(0) as u64,
+            stopped: report.stopped as u64,
+            pending: report.pending as u64,
+            faulty: report.faulty as u64,
+            first_faulty: report.first_fault.map_or(0, |(point, _)| point as u64),
+        }
+    }
+}
+
+impl From<JumpPoint> for AdumbraJumpPoint {
+    fn from(point: JumpPoint) -> AdumbraJumpPoint {
+        AdumbraJumpPoint {
+            point: point.point,
+            axis: point.axis.unwrap_or(0),
+            flips: point.flips,
+            roots: point.roots,
+            nullified: point.nullified,
+            has_axis: u32::from(point.axis.is_some()),
+        }
+    }
+}
+
+/// Memory for a report, which the caller may do without.
+///
+/// # Safety
+/// As for [`out_struct`].
+unsafe fn optional_report(
+    report: Argument<*mut AdumbraJumpReport>,
+) -> Result<Option<SizedOut<AdumbraJumpReport>>> {
+    if report.value.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: it is not null; the rest is this function's contract.
+    unsafe { out_struct(report) }.map(Some)
+}
+
+/// Points of a batch, and what evaluates them.
+struct Evaluation<'a> {
+    batch: JumpBatch,
+    globals: Argument<&'a AdumbraBatchGlobals>,
+    host: SharedCallbacks<'a>,
+    points: Range<usize>,
+    /// The end of the points whose globals are read.
+    reaches: usize,
+}
+
+impl<'a> Evaluation<'a> {
+    /// # Safety
+    /// The options are NULL or a struct of its size, and `host` is, whose callbacks may run on as
+    /// many threads as the options say.
+    unsafe fn new(
+        jumps: &'a AdumbraJumpGradient,
+        instance: Argument<&AdumbraInstance>,
+        options: Argument<*const AdumbraJumpOptions>,
+        globals: Argument<&'a AdumbraBatchGlobals>,
+        first: usize,
+        points: Argument<usize>,
+        host: Argument<*const AdumbraHost>,
+    ) -> Result<Evaluation<'a>> {
+        let program = jumps.program();
+        // SAFETY: this function's contract is that of all three.
+        let (options, setup, host) = unsafe {
+            let options = read_struct_or_default(options)?;
+            let batch = read_struct_or_default(arg!(options->batch))?;
+            let setup = known_setup(&batch, program)?;
+            (options, setup, SharedCallbacks::new(host, program)?)
+        };
+        let threads = thread_count(arg!(options->threads))?;
+        let quiet = [QuietRules::Smooth, QuietRules::Secants];
+        let quiet = from_number(&quiet, arg!(options->quiet))?;
+        let own = instance.value.get()?;
+        if !Arc::ptr_eq(own.program(), program) {
+            let what = "is of another program than the smooth one of `jumps`";
+            return Err(instance.error(AdumbraStatus::WrongType, what));
+        }
+        if program.quad().is_some() {
+            let what = "is of a program whose points are evaluated in quads";
+            return Err(instance.error(AdumbraStatus::Quads, what));
+        }
+        let end = end_of(first, points, options.numbered_from)?;
+        let mut planes = first..end;
+        if options.image_width > 0 {
+            if jumps.jumps.axes().len() < 2 {
+                let what = "is not 0, and `jumps` has one axis, where an image has two";
+                return Err(arg!(options->image_width).error(AdumbraStatus::InvalidValue, what));
+            }
+            if options.planes_points > 0 {
+                let start = options.planes_first;
+                let count = arg!(options->planes_points);
+                planes = start..end_of(start, count, options.numbered_from)?;
+                if points.value > 0 && (planes.start > first || planes.end < end) {
+                    let what = format!(
+                        "says that there are points {} to {}, and {first} to {end} are evaluated",
+                        planes.start, planes.end
+                    );
+                    return Err(count.error(AdumbraStatus::Size, what));
+                }
+            }
+        }
+        let reaches = if points.value == 0 { 0 } else { planes.end };
+        let batch = JumpBatch::new(&jumps.jumps, &own)
+            .setup(setup)
+            .threads(threads)
+            .numbered_from(options.numbered_from)
+            .quiet(quiet)
+            .image(options.image_width as usize, planes);
+        Ok(Evaluation {
+            batch,
+            globals,
+            host,
+            points: first..end,
+            reaches,
+        })
+    }
+
+    /// Lends the globals to an evaluation.
+    ///
+    /// # Safety
+    /// As for [`lend`].
+    unsafe fn lend<T>(
+        &self,
+        program: &Program,
+        evaluate: impl FnOnce(&BatchGlobals<'_>, Range<usize>) -> T,
+    ) -> Result<T> {
+        let mut done = None;
+        let evaluate = |globals: &BatchGlobals<'_>| {
+            done = Some(evaluate(globals, self.points.clone()));
+        };
+        // SAFETY: this function's contract is that of `lend`.
+        unsafe { lend(self.globals, program.globals(), self.reaches, evaluate)? };
+        Ok(done.expect("the globals were lent"))
+    }
+}
+
+/// The output, the part and the scalar of each plane of the caller's, with its memory checked.
+///
+/// # Safety
+/// The planes are memory as for [`out_slice`].
+unsafe fn read_planes<'p>(
+    planes: Argument<&[AdumbraOutputPlane]>,
+    program: &'p Program,
+    points: usize,
+) -> Result<Vec<(&'p str, Part, usize)>> {
+    let mut places = Vec::with_capacity(planes.value.len());
+    for (at, plane) in planes.value.iter().enumerate() {
+        let element = planes.element(at, ());
+        let scalar = element.field(".scalar", plane.scalar);
+        let part = part_from_number(element.field(".part", plane.part))?;
+        let Some((output, of_it)) = output_at(program, plane.scalar) else {
+            let outputs = program.outputs().iter();
+            let count = outputs.map(|output| output.ty.scalar_count()).sum();
+            return Err(scalar.beyond(count, "scalars of outputs"));
+        };
+        check_part(element.field(".part", part), program, output)?;
+        let capacity = element.field(".capacity", plane.capacity);
+        // SAFETY: this function's contract is that of `out_slice`.
+        unsafe { out_slice::<u32>(element.field(".plane", plane.plane.cast()), plane.capacity)? };
+        check_capacity(capacity, plane.stride, points)?;
+        places.push((output.name.as_str(), part, of_it));
+    }
+    Ok(places)
+}
+
+/// Makes the gradient of `program` through discontinuities, by `rules`, an `AdumbraJumpRules`,
+/// along `count` axes, one to four. `request` may be NULL for its default, and is backward.
+///
+/// Why it is refused goes to `diagnostics`, and so do the places where the gradient ends that would
+/// matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a host that
+/// does not need them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_jump_gradient(
+    program: *const AdumbraProgram,
+    request: *const AdumbraGradientRequest,
+    axes: *const AdumbraAxis,
+    count: usize,
+    rules: u32,
+    jumps: *mut *mut AdumbraJumpGradient,
+    diagnostics: *mut *mut AdumbraDiagnostics,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, diagnostics, program, request, axes) = unsafe {
+            let (to, diagnostics) = (
+                out_handle(arg!(jumps))?,
+                optional_out_handle(arg!(diagnostics))?,
+            );
+            let all = read_slice(arg!(axes), count)?.iter().enumerate();
+            let all = all.map(|(at, axis)| {
+                let global = arg!(axes).element(at, ()).field(".global", axis.global);
+                Ok(Axis::new(read_name(global)?, axis.scalar, axis.spacing))
+            });
+            let axes: Vec<Axis> = all.collect::<Result<_>>()?;
+            let request = read_request(&read_struct_or_default(arg!(request))?)?;
+            (to, diagnostics, borrow(arg!(program))?, request, axes)
+        };
+        let rules = from_number(&[JumpRules::Pair, JumpRules::Edge], arg!(rules))?;
+        match program.program.jump_gradient(&request, &axes, rules) {
+            Ok(jumps) => {
+                store_ends(diagnostics, jumps.ends(), jumps.smooth().program());
+                store_handle(to, AdumbraJumpGradient { jumps });
+                Ok(())
+            }
+            Err(found) => {
+                store_diagnostics(diagnostics, found);
+                Err(AdumbraStatus::Refused.into())
+            }
+        }
+    })
+}
+
+/// The program of the gradient of the smooth parts, as `adumbra_program_gradient` makes it. Its
+/// instances and the globals of its batches are those of the gradient through discontinuities.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_smooth(
+    jumps: *const AdumbraJumpGradient,
+    gradient: *mut *mut AdumbraProgram,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, jumps) = unsafe { (out_handle(arg!(gradient))?, borrow(arg!(jumps))?) };
+        let smooth = jumps.jumps.smooth().clone();
+        store_handle(to, AdumbraProgram::of_gradient(smooth));
+        Ok(())
+    })
+}
+
+/// Whether the gradient by a value is 0 at every point, with jumps: 1, or 0. `index` is its number
+/// for `adumbra_program_differentiated`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_is_zero(
+    jumps: *const AdumbraJumpGradient,
+    index: usize,
+    is_zero: *mut u32,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (jumps, to) = unsafe { (borrow(arg!(jumps))?, borrow_out(arg!(is_zero))?) };
+        let smooth = jumps.jumps.smooth();
+        let (outputs, parameters) = (smooth.outputs().len(), smooth.parameters());
+        if index >= outputs + parameters.len() {
+            let count = outputs + parameters.len();
+            return Err(arg!(index).beyond(count, "differentiated values"));
+        }
+        let parameter = index.checked_sub(outputs).map(|at| &parameters[at]);
+        to.write(parameter.is_some_and(|by| jumps.jumps.is_zero(by)).into());
+        Ok(())
+    })
+}
+
+/// Evaluates points `first` to `first + points` of a batch, and writes outputs of the smooth
+/// program to `count` planes, with what jumps add to those that are gradients. `instance` and
+/// `globals` are of that program. `options`, `host` and `report` may be NULL. Planes may be
+/// interleaved. Gradients by buffers are in sums, `adumbra_jump_gradient_sums`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_planes(
+    jumps: *const AdumbraJumpGradient,
+    instance: *const AdumbraInstance,
+    options: *const AdumbraJumpOptions,
+    globals: *const AdumbraBatchGlobals,
+    first: usize,
+    points: usize,
+    planes: *const AdumbraOutputPlane,
+    count: usize,
+    host: *const AdumbraHost,
+    report: *mut AdumbraJumpReport,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (jumps, instance, globals, given, to) = unsafe {
+            let to = optional_report(arg!(report))?;
+            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
+            let given = read_slice(arg!(planes), count)?;
+            (borrow(arg!(jumps))?, instance, globals, given, to)
+        };
+        let program = jumps.program();
+        // SAFETY: the contract of the crate.
+        let (evaluation, places) = unsafe {
+            let (instance, globals) = (arg!(instance), arg!(globals));
+            let (options, points, host) = (arg!(options), arg!(points), arg!(host));
+            let evaluation =
+                Evaluation::new(jumps, instance, options, globals, first, points, host)?;
+            let places = read_planes(arg!(planes).with(given), program, points.value)?;
+            (evaluation, places)
+        };
+        // The caller's planes may be interleaved, so that none is a slice of its own.
+        let mut values = vec![vec![0_u32; points]; places.len()];
+        let places = places.into_iter().zip(&mut values);
+        let mut outputs: Vec<OutputPlane<'_>> = places
+            .map(|((output, part, scalar), plane)| OutputPlane::new(output, part, scalar, plane, 1))
+            .collect();
+        let evaluate = |globals: &BatchGlobals<'_>, points| {
+            let host = || evaluation.host.of_thread();
+            evaluation.batch.planes(globals, points, &mut outputs, host)
+        };
+        // SAFETY: by the contract of the crate all planes may be read during this call.
+        let done = unsafe { evaluation.lend(program, evaluate)? };
+        let (_, went, found) = done.map_err(|error| match error {
+            BatchError::Engine(error) => error.into(),
+            error => arg!(planes).unfit(AdumbraStatus::WrongType, error),
+        })?;
+        for ((at, plane), values) in given.iter().enumerate().zip(values) {
+            let start = arg!(planes).element(at, plane.plane.cast::<u32>());
+            // SAFETY: by the contract of the crate the plane has that capacity, which was checked;
+            // no other plane is written meanwhile.
+            let words = unsafe { out_slice::<u32>(start, plane.capacity)? };
+            for (point, value) in values.into_iter().enumerate() {
+                words[point * plane.stride].write(value);
+            }
+        }
+        if let Some(to) = to {
+            to.write(AdumbraJumpReport::new(&went, &found));
+        }
+        Ok(())
+    })
+}
+
+/// Sums outputs over points, as `adumbra_sums_new` does, with what jumps add to those that are
+/// gradients, and to the gradients by buffers. `options`, `host` and `report` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_sums(
+    jumps: *const AdumbraJumpGradient,
+    instance: *const AdumbraInstance,
+    options: *const AdumbraJumpOptions,
+    globals: *const AdumbraBatchGlobals,
+    first: usize,
+    points: usize,
+    outputs: *const *const c_char,
+    count: usize,
+    host: *const AdumbraHost,
+    sums: *mut *mut AdumbraSums,
+    report: *mut AdumbraJumpReport,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, jumps, instance, globals, names, to_report) = unsafe {
+            let (to, to_report) = (out_handle(arg!(sums))?, optional_report(arg!(report))?);
+            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
+            let names = read_slice(arg!(outputs), count)?;
+            (
+                to,
+                borrow(arg!(jumps))?,
+                instance,
+                globals,
+                names,
+                to_report,
+            )
+        };
+        let program = jumps.program();
+        // SAFETY: the contract of the crate.
+        let (evaluation, outputs_of) = unsafe {
+            let (instance, globals) = (arg!(instance), arg!(globals));
+            let (options, points, host) = (arg!(options), arg!(points), arg!(host));
+            let evaluation =
+                Evaluation::new(jumps, instance, options, globals, first, points, host)?;
+            let outputs_of = summed_outputs(arg!(outputs).with(names), program)?;
+            (evaluation, outputs_of)
+        };
+        let evaluate = |globals: &BatchGlobals<'_>, points| {
+            let host = || evaluation.host.of_thread();
+            evaluation.batch.sums(globals, points, &outputs_of, host)
+        };
+        // SAFETY: by the contract of the crate all planes may be read during this call.
+        let done = unsafe { evaluation.lend(program, evaluate)? };
+        let (all, went, found) = done.map_err(|error| match error {
+            BatchError::Engine(error) => error.into(),
+            error => arg!(outputs).unfit(AdumbraStatus::WrongType, error),
+        })?;
+        if let Some(to) = to_report {
+            to.write(AdumbraJumpReport::new(&went, &found));
+        }
+        store_handle(to, AdumbraSums::new(all, went));
+        Ok(())
+    })
+}
+
+/// The points of a batch, of `first` to `first + points`, that have neighbours which decide
+/// otherwise, in order. `options` and `host` may be NULL. `needed`, unless it is NULL, is their
+/// number, also if the memory is too small; `points` are always enough.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_points(
+    jumps: *const AdumbraJumpGradient,
+    instance: *const AdumbraInstance,
+    options: *const AdumbraJumpOptions,
+    globals: *const AdumbraBatchGlobals,
+    first: usize,
+    points: usize,
+    host: *const AdumbraHost,
+    found: *mut AdumbraJumpPoint,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (jumps, instance, globals, to) = unsafe {
+            let to = out_buffer(arg!(found), capacity, arg!(needed))?;
+            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
+            (borrow(arg!(jumps))?, instance, globals, to)
+        };
+        // SAFETY: the contract of the crate.
+        let evaluation = unsafe {
+            let (instance, globals) = (arg!(instance), arg!(globals));
+            let (options, points, host) = (arg!(options), arg!(points), arg!(host));
+            Evaluation::new(jumps, instance, options, globals, first, points, host)?
+        };
+        let evaluate = |globals: &BatchGlobals<'_>, points| {
+            let host = || evaluation.host.of_thread();
+            evaluation.batch.points(globals, points, host)
+        };
+        // SAFETY: by the contract of the crate all planes may be read during this call.
+        let found = unsafe { evaluation.lend(jumps.program(), evaluate)?? };
+        to.fill(found.into_iter().map(AdumbraJumpPoint::from))
+    })
+}
+
+/// Frees a gradient through discontinuities. What was made of it lives on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_jump_gradient_free(jumps: *mut AdumbraJumpGradient) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_handle(arg!(jumps)) });
+}
