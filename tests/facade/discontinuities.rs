@@ -28,8 +28,8 @@ impl Fact {
         for (axis, place) in AXES.iter().zip(&self.place) {
             globals.uniform(axis, *place, 0.0, 0.0).unwrap();
         }
-        for (output, weight) in gradient.outputs().iter().zip(&self.weights) {
-            let seed = format!("d({})", output.name);
+        for (output, weight) in self.outputs.iter().zip(&self.weights) {
+            let seed = format!("d({output})");
             globals.uniform(&seed, *weight, 0.0, 0.0).unwrap();
         }
         globals
