@@ -39,6 +39,9 @@ const MEDIANS: [(JumpRules, f64); 2] = [(JumpRules::Pair, 0.05), (JumpRules::Edg
 /// Of pixels that no rules say are changed, one of that many is looked at.
 const UNCHANGED: usize = 16;
 
+/// Pixels of an image that are compared.
+const MOST_PIXELS: usize = 2000;
+
 /// Threads of the reference.
 const THREADS: usize = 2;
 
@@ -86,7 +89,7 @@ pub(crate) fn run(out: &Path, goals: &mut Goals) -> Fallible<()> {
     Ok(())
 }
 
-/// Pixels that see one edge that the parameter moves.
+/// Pixels that see one edge that the parameter moves, taken evenly.
 #[derive(Default)]
 struct SeenPixels {
     right_signs: usize,
@@ -103,6 +106,10 @@ impl SeenPixels {
     ) -> SeenPixels {
         let points = gradients.points.iter().filter(|point| is_looked_at(point));
         let points = points.filter(|point| point.counted == 1 && point.nullified == 0);
+        let points: Vec<JumpPoint> = points.copied().collect();
+        let points = points
+            .iter()
+            .step_by(points.len().div_ceil(MOST_PIXELS).max(1));
         let points: Vec<JumpPoint> = points.copied().collect();
         let truth = |point: &JumpPoint| {
             let line = Line {

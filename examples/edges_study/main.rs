@@ -2,7 +2,7 @@
 //! the derivative of what a pixel shows, its average over [-Δ, Δ] along an axis.
 //!
 //! The truth comes from values in f64 alone (`reference`); `rule` has the rules `edge` in f64, so
-//! that what rounding does can be told from what the rules do. A goal that is missed is printed,
+//! that errors of rounding and errors of the rules are apart. A goal that is missed is printed,
 //! and the status is 1.
 //!
 //! `cargo run --release --example edges_study -- OUT_DIR`
@@ -10,7 +10,6 @@
 mod convergence;
 mod corners;
 mod images;
-
 mod plot;
 mod reference;
 mod rule;

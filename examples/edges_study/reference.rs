@@ -148,8 +148,8 @@ impl Reference {
     }
 
     /// What all edges beside a place count, of a shader that is constant between its edges: each
-    /// along the axis along which it is crossed faster. `None` if the edges of a line are other ones
-    /// after a step.
+    /// along the axis along which it is crossed faster. `None` if a line has other edges after a
+    /// step.
     pub(crate) fn edges_slope(&self, place: [f64; 2], spacing: f64) -> Option<f64> {
         let mut sum = 0.0;
         for axis in [0, 1] {
@@ -158,11 +158,10 @@ impl Reference {
                 axis,
                 spacing,
             };
-            let less = self.crossed(&line, -self.step);
-            if less.jumps.is_empty() {
+            let [less, more] = [-self.step, self.step].map(|moved| self.crossed(&line, moved));
+            if less.jumps.is_empty() && more.jumps.is_empty() {
                 continue;
             }
-            let more = self.crossed(&line, self.step);
             let mut aside = line;
             aside.place[1 - axis] += ASIDE;
             let aside = self.crossed(&aside, -self.step);
