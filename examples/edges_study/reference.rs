@@ -158,11 +158,10 @@ impl Reference {
                 axis,
                 spacing,
             };
-            let less = self.crossed(&line, -self.step);
-            if less.jumps.is_empty() {
+            let [less, more] = [-self.step, self.step].map(|moved| self.crossed(&line, moved));
+            if less.jumps.is_empty() && more.jumps.is_empty() {
                 continue;
             }
-            let more = self.crossed(&line, self.step);
             let mut aside = line;
             aside.place[1 - axis] += ASIDE;
             let aside = self.crossed(&aside, -self.step);
