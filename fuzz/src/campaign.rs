@@ -204,8 +204,8 @@ pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts,
     })
 }
 
-/// Checks gradients through edges of generated shaders on `programs` seeds from `first` on, or up to
-/// the first failure. One in 32 has all of the language; one in 8 runs on every engine.
+/// Checks gradients through edges of generated shaders on `programs` seeds from `first` on, or up
+/// to the first failure. One in 32 has all of the language; one in 8 runs on every engine.
 ///
 /// Uses all processors. Gives counts, and the failure, shrunk.
 pub fn run_edges(first: u64, programs: u64) -> (EdgeCounts, Option<String>) {

@@ -50,8 +50,8 @@ pub(super) fn derive(
 /// Makes a lowered module one that computes the gradient that is asked for from a pair of samples.
 ///
 /// # Errors
-/// If the request names what is not there; if it is by buffers or textures, or in forward mode; if
-/// the shader cannot be straight-line.
+/// If the request names what is not there; if it is by buffers or textures; if the shader cannot be
+/// straight-line.
 pub(super) fn derive_pair(
     module: &mut Module,
     request: &GradientRequest,
@@ -77,12 +77,6 @@ fn resolve_pair(
     let derivative = resolve(module, request, 0)?;
     let shader = module.entry().span;
     let by_edges = "take the gradient by edges: it has no such limit";
-    if derivative.mode == Mode::Forward {
-        return Err(Box::new(refused(
-            shader,
-            "a gradient by pairs of samples is taken backward",
-        )));
-    }
     if !derivative.buffers.is_empty() || !derivative.textures.is_empty() {
         let message = "a gradient by pairs of samples is by inputs and globals alone, not by buffers or textures";
         return Err(Box::new(refused(shader, message).help(by_edges)));

@@ -434,14 +434,14 @@ fn what_samples_cannot_be_compared_through_is_refused() {
         );
     }
     let program = compiled("buffer<float> w; shader s(float t, out float c) { c = w[0] * t; }");
-    for request in [
-        GradientRequest::new().by_buffer("w"),
-        GradientRequest::new().by_inputs().forward(),
+    for (request, reason) in [
+        (GradientRequest::new().by_buffer("w"), "pairs of samples"),
+        (GradientRequest::new().by_inputs().forward(), "is forward"),
     ] {
         let refused = program
             .jump_gradient(&request, &axes, JumpRules::Pair)
             .unwrap_err();
-        assert!(refused.diagnostics[0].message.contains("pairs of samples"));
+        assert!(refused.diagnostics[0].message.contains(reason));
     }
 }
 

@@ -204,7 +204,8 @@ impl<'p> EdgeRunner<'p> {
         }
     }
 
-    /// Evaluates all pixels; each band of planes goes to `each`, with the number of its first pixel.
+    /// Evaluates all pixels; each band of planes goes to `each`, with the number of its first
+    /// pixel.
     ///
     /// # Panics
     /// If a point is stopped.

@@ -2,9 +2,9 @@
 //! checked by.
 //!
 //! Every op that decides occurs, and kinks, integers, booleans, branches, loops, calls and early
-//! exits between a decision and the outputs. Some programs have loops or stores that pairs of samples
-//! cannot be compared through. Half of them are tame ([`is_tame`]): no value or derivative of them
-//! is infinite at any place.
+//! exits between a decision and the outputs. Some programs have loops or stores that pairs of
+//! samples cannot be compared through. Half of them are tame ([`is_tame`]): no value or derivative
+//! of them is infinite at any place.
 
 use crate::choices::Choices;
 use std::fmt::Write;

@@ -37,12 +37,13 @@ impl ImagePoints {
         start.max(self.planes.start)..end.min(self.planes.end)
     }
 
-    /// How far the number of a neighbour along an axis is; none along axes that are not the image's.
+    /// How far the number of a neighbour along an axis is; none along axes that are not the
+    /// image's.
     fn distance(&self, axis: usize) -> Option<usize> {
         [1, self.width].get(axis).copied()
     }
 
-    /// Of a part of a line of pixels, by their places in a block of so many points, those with a
+    /// Of a part of a line of pixels, by their places in a block of that many points, those with a
     /// neighbour that is in the block, and in the same line if it is along that. `first` is the
     /// number of the block's first point.
     fn with_neighbours(

@@ -1,7 +1,7 @@
 //! Equalities of floats that vary: they hold on an edge alone, and count nothing.
 //!
-//! Assumes a verified module as lowering, or the linker, leaves it. What varies is followed within a
-//! function, from globals through ops; integer parts and what is made of them do not vary between
+//! Assumes a verified module as lowering, or the linker, leaves it. What varies is followed within
+//! a function, from globals through ops; integer parts and what is made of them do not vary between
 //! their jumps, so that comparing these is as good as any decision.
 
 use super::kind::{OpDecisions, decisions_of};

@@ -103,20 +103,22 @@ impl<'b> Worker<'b> {
         let mut weighed: Vec<(Sample, f64)> = Vec::new();
         for (number, root) in roots.iter().enumerate() {
             let point = root.sample.point;
-            let jump = weigh(&root.jump, self.weights(first + point));
-            let weight = self.weight(here, number, root) * jump;
+            let share = self.weight(here, number, root);
+            let weight = share * weigh(&root.jump, self.weights(first + point));
             while self.found.changes[at].point.point != first + point - origin {
                 at += 1;
             }
             let change = &mut self.found.changes[at];
             change.point.roots += 1;
+            if share != 0.0 && root.jump.iter().any(|jump| *jump != 0.0) {
+                let axis = root.sample.axis;
+                let is_one = change.point.counted == 0 || change.point.axis == Some(axis);
+                change.point.axis = is_one.then_some(axis);
+                change.point.counted += 1;
+            }
             if weight == 0.0 {
                 continue;
             }
-            let axis = root.sample.axis;
-            let is_one = change.point.counted == 0 || change.point.axis == Some(axis);
-            change.point.axis = is_one.then_some(axis);
-            change.point.counted += 1;
             weighed.push((root.sample, weight));
             for (sum, &float) in change.added.iter_mut().zip(&self.places.wanted) {
                 let slope = self.margins.float(number, float);
