@@ -5,6 +5,7 @@ use adumbra::batch::{BatchGlobals, OutputPlane, Part};
 use adumbra::gradient::{
     Axis, GradientRequest, JumpBatch, JumpDecision, JumpPoint, JumpRules, QuietRules,
 };
+use adumbra::inspect::decisions;
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -196,4 +197,51 @@ fn quiet_points_have_secants_if_they_are_asked_for() {
     let root = "shader s(float t = 0.5, out float o) { o = step(global_value<x>, t); }";
     let both = [QuietRules::Smooth, QuietRules::Secants].map(|q| by_pairs(root, &[0.0, 4.0], q));
     assert_eq!(both, [vec![0.5, 0.0], vec![0.5, 0.0]]);
+}
+
+#[test]
+fn choices_of_equal_values_decide_nothing() {
+    let count = |value: &str| {
+        let source =
+            format!("shader s(float a = 1.0, float b = 2.0, out float o) {{ o = {value}; }}");
+        let compiler = Compiler::new(GlobalsLayout::new());
+        let module = compiler.lowered(&Sources::new("s.adu", source.as_str()));
+        decisions(&module.unwrap()).len()
+    };
+    for smooth in [
+        "a < b ? a : b",
+        "a < b ? b : a",
+        "a >= b ? a : b",
+        "a < 0.0 ? -a : a",
+        "0.0 < a ? a : -a",
+        "min(a, b) + abs(a)",
+    ] {
+        assert_eq!(count(smooth), 0, "{smooth}");
+    }
+    for jumps in [
+        "a < b ? a : 1.0",
+        "a < b ? a : b + 1.0",
+        "a < 1.0 ? -a : a",
+        "a < 0.0 ? a : -b",
+        "(a < b ? a : b) + float(a < b)",
+    ] {
+        assert_eq!(count(jumps), 1, "{jumps}");
+    }
+}
+
+#[test]
+fn union_of_shapes_has_the_edges_of_the_nearest() {
+    // The nearest of six changes between a point and its neighbour as often as it can.
+    let source = "shader s(float t = 0.25, out float o) {
+        float x = global_value<x>;
+        float d = abs(x - 1.0);
+        for (int i = 1; i < 8; i += 1) {
+            float e = abs(x - 1.0 - 0.15 * float(i)) + 0.001;
+            d = e < d ? e : d;
+        }
+        o = x < 0.5 + t ? 1.0 : d;
+    }";
+    let listed = at(source, 0.5, JumpRules::Edge);
+    assert!(listed.iter().all(|one| !one.is_nullified), "{listed:?}");
+    assert_eq!(listed.iter().filter(|one| one.roots == 1).count(), 1);
 }

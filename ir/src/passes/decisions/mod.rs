@@ -16,12 +16,15 @@
 //!
 //! Functions with derivatives of their own, and derivatives that a shader asks for itself, decide
 //! nothing here: their writer said how they change. So do jumps without a margin, as that of
-//! `voronoi`, and equalities, which hold nowhere but on an edge.
+//! `voronoi`, equalities, which hold nowhere but on an edge, and comparisons that only choose the
+//! lesser or the greater of what they compare, or a magnitude.
 
+mod choice;
 mod equalities;
 mod kind;
 mod rewrite;
 
+pub(super) use choice::{ContinuousChoice, continuous_choice};
 pub use equalities::varying_equalities;
 pub use kind::DecisionKind;
 pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder};

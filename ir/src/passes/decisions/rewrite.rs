@@ -1,5 +1,6 @@
 //! Threads the trace through a function: as parameters, through branches and loops, to its results.
 
+use super::choice::continuous_comparisons;
 use super::kind::{
     DecisionKind, MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder,
 };
@@ -52,6 +53,8 @@ pub(super) struct Rewriter<'m> {
     copies: &'m [Option<FuncId>],
     sites: &'m mut Vec<DecisionSite>,
     replacements: Replacements,
+    /// By value: whether it is a comparison that decides no jump.
+    continuous: Vec<bool>,
     /// By region: whether what it belongs to passes a trace on.
     threaded: Vec<bool>,
     /// By region: the trace where it begins.
@@ -71,6 +74,7 @@ impl<'m> Rewriter<'m> {
         let mut rewriter = Rewriter {
             types: tracing.outputs().into_iter().map(|(_, ty)| ty).collect(),
             replacements: Replacements::new(function.values.len()),
+            continuous: continuous_comparisons(&function),
             threaded: Vec::new(),
             begins: vec![Trace::new(); function.regions.len()],
             trace: Trace::new(),
@@ -142,7 +146,7 @@ impl<'m> Rewriter<'m> {
                     .iter()
                     .for_each(|nested| threaded[nested.index()] = is_within);
                 let decides_here = match inst.kind {
-                    InstKind::Op(op) => decisions_of(op) != OpDecisions::None,
+                    InstKind::Op(op) => self.decides(op, inst),
                     InstKind::Call(callee, _) => self.copies[callee.index()].is_some(),
                     _ => is_within,
                 };
@@ -150,6 +154,12 @@ impl<'m> Rewriter<'m> {
             }
         }
         threaded
+    }
+
+    /// Whether an op decides something.
+    fn decides(&self, op: Op, inst: &Inst) -> bool {
+        let is_continuous = self.continuous[inst.results.first.index()];
+        decisions_of(op) != OpDecisions::None && !is_continuous
     }
 
     /// Appends what an instruction of a region becomes.
@@ -164,7 +174,7 @@ impl<'m> Rewriter<'m> {
             inst.args.extend_from_slice(&self.trace);
         }
         match inst.kind {
-            InstKind::Op(op) if decisions_of(op) != OpDecisions::None => self.decide(op, inst),
+            InstKind::Op(op) if self.decides(op, &inst) => self.decide(op, inst),
             InstKind::Call(callee, ref arrays) => match self.copies[callee.index()] {
                 None => self.out.push(inst),
                 Some(copy) => {

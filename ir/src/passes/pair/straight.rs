@@ -17,7 +17,9 @@ use super::refusal::{Refusal, refuse};
 use super::writer::Writer;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
-use crate::passes::decisions::{OpDecisions, decisions_of, quotient, remainder};
+use crate::passes::decisions::{
+    ContinuousChoice, OpDecisions, continuous_choice, decisions_of, quotient, remainder,
+};
 use crate::span::Span;
 use crate::types::Scalar;
 use adumbra_ops::Op;
@@ -465,21 +467,16 @@ pub(super) fn select(
                     Op::FLt => [other, taken],
                     _ => [taken, other],
                 };
-                if (a, b) == (yes, no) {
-                    return writer.op(Op::Min, &ordered(a, b));
-                }
-                if (a, b) == (no, yes) {
-                    return writer.op(Op::Max, &ordered(b, a));
-                }
-                let is_negation = |writer: &Writer, of, by| matches!(writer.definition(of), Some((Op::Neg, args)) if args[0] == by);
-                let zero =
-                    |writer: &Writer, value| writer.known(value).is_some_and(|bits| bits << 1 == 0);
-                // c < 0 ? -c : c, and 0 < c ? c : -c.
-                if zero(writer, b) && no == a && is_negation(writer, yes, a)
-                    || zero(writer, a) && yes == b && is_negation(writer, no, b)
-                {
-                    let operand = if zero(writer, b) { a } else { b };
-                    return writer.op(Op::Abs, &[operand]);
+                let is_zero = |value| writer.known(value).is_some_and(|bits| bits << 1 == 0);
+                let is_negation = |value, of| matches!(writer.definition(value), Some((Op::Neg, args)) if args[0] == of);
+                match continuous_choice([a, b], [yes, no], is_zero, is_negation) {
+                    Some(ContinuousChoice::Min) => return writer.op(Op::Min, &ordered(a, b)),
+                    Some(ContinuousChoice::Max) => return writer.op(Op::Max, &ordered(b, a)),
+                    Some(ContinuousChoice::Abs) => {
+                        let operand = if is_zero(b) { a } else { b };
+                        return writer.op(Op::Abs, &[operand]);
+                    }
+                    None => {}
                 }
             }
             writer.op(Op::Select, &[condition, yes, no])
