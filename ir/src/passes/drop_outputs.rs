@@ -1,4 +1,4 @@
-//! Drops outputs that nobody reads, so that only what the others need is computed.
+//! Drops outputs that are not read, so that only what the others need is computed.
 //!
 //! Assumes a verified module as lowering, or a transformation of the shader, leaves it. Guarantees
 //! one whose entry has the inputs, the effects and the other outputs of the one before. What was

@@ -112,7 +112,8 @@ impl ProgramMaker<'_> {
         self.origin.transformed(self.program.sources(), steps)
     }
 
-    /// A step that drops the shader's own outputs, but for those that are kept, and some of a trace.
+    /// A step that drops the shader's own outputs, but for those that are kept, and some of a
+    /// trace.
     fn drops(&self, keeps: impl Fn(&str) -> bool, of_trace: &[&str]) -> Transformation {
         let own = self.program.outputs().iter();
         let own = own.map(|output| output.name.as_str());
