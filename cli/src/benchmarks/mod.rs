@@ -45,8 +45,9 @@ pub use report::{BenchReport, RatioGoal, ReportedResult};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
 /// Measures our engines on every benchmark program, on gradients, their sums, through edges, and on
-/// elements of arrays, the compilers to bytecode and to machine code, and the five shaders of the post's cost
-/// table. `rounds` is how often each thing is timed, warm each time: the least time counts.
+/// elements of arrays, the compilers to bytecode and to machine code, and the five shaders of the
+/// post's cost table. `rounds` is how often each thing is timed, warm each time: the least time
+/// counts.
 pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
     gradients::run(rounds, report);
