@@ -121,8 +121,7 @@ impl Tables {
         .expect("writing to a string");
     }
 
-    /// Gradients through edges, whose only function is a root: both sets of transcendentals are
-    /// one.
+    /// Gradients through edges: their only function is a root, of which both sets have one.
     fn edges(&mut self, out: &Path, compiler: &str) {
         if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
             return;

@@ -1,5 +1,5 @@
-//! Gradients through edges beside C: the disc's image by the rules `pair`, planes of its gradient
-//! by all parameters, on one thread.
+//! Gradients through edges beside C: that of the disc's image by the rules `pair`, in planes, by
+//! all parameters, on one thread.
 
 use crate::c_reference::{CDisc, CEdges, edges};
 use adumbra::batch::{SimdLevel, Tier};

@@ -204,8 +204,7 @@ impl<'p> EdgeRunner<'p> {
         }
     }
 
-    /// Evaluates all pixels; each band of planes goes to `each`, with the number of its first
-    /// pixel.
+    /// Evaluates all pixels; `each` gets the planes of a band, with the number of its first pixel.
     ///
     /// # Panics
     /// If a point is stopped.

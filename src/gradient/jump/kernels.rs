@@ -37,13 +37,12 @@ impl ImagePoints {
         start.max(self.planes.start)..end.min(self.planes.end)
     }
 
-    /// How far the number of a neighbour along an axis is; none along axes that are not the
-    /// image's.
+    /// How far the number of a neighbour along an axis is; none if the image has no such axis.
     fn distance(&self, axis: usize) -> Option<usize> {
         [1, self.width].get(axis).copied()
     }
 
-    /// Of a part of a line of pixels, by their places in a block of that many points, those with a
+    /// Of a part of a line of pixels, by their places in a block of `count` points, those with a
     /// neighbour that is in the block, and in the same line if it is along that. `first` is the
     /// number of the block's first point.
     fn with_neighbours(
@@ -141,14 +140,10 @@ fn kernels<H: Host>(
         });
         line = line.end..points.end.min(line.end + left);
         for (axis, side) in along.clone().flat_map(|axis| [(axis, 0), (axis, 1)]) {
-            let block = (here.first, count);
             let distance = image.and_then(|image| image.distance(axis));
-            let beside = match (image, distance) {
-                (Some(image), Some(_)) => {
-                    image.with_neighbours(line.clone(), (axis, side == 0), block)
-                }
-                _ => line.start..line.start,
-            };
+            let beside = image.map_or(line.start..line.start, |image| {
+                image.with_neighbours(line.clone(), (axis, side == 0), (here.first, count))
+            });
             let (before, after) = (line.start..beside.start, beside.end..line.end);
             for point in before.chain(after) {
                 let sample = Sample::beside(point, axis, SIDES[side]);

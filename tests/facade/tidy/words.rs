@@ -373,6 +373,12 @@ const CELLS: &[&str] = &[
 ];
 /// Circles that are round.
 const CIRCLES: &[&str] = &[
+    "bench/c/edges.c",
+    "bench/edges_jax.py",
+    "bench/src/c_reference.rs",
+    "bench/src/edges.rs",
+    "cli/src/benchmarks/edges.rs",
+    "docs/performance.md",
     "docs/stdlib.md",
     "frontend/src/check/foreign.rs",
     "render/",
