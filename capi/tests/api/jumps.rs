@@ -725,7 +725,7 @@ fn invalid_evaluations_of_jumps_are_named() {
         said,
         "`outputs[0]` is `d(radios)`, and there is no output of that name"
     );
-    let shader = "shader s(float a = 1.0, out float o) { o = a; }";
+    let shader = "shader s(float a = 1.0, out float o) { o = a * length(global_value<position>); }";
     let different = Made::new(shader, &sized(), &axes(), EDGE);
     let (status, _) = {
         let mut plane = radius;
