@@ -1067,9 +1067,13 @@ typedef struct AdumbraJumpPoint {
     size_t flips;
     /// The number of edges.
     size_t roots;
+    /// The number of those that count: others are seen along another axis, or do not reach an
+    /// output.
+    size_t counted;
     /// The number of neighbours to which edges do not count.
     size_t nullified;
-    /// 1 if one axis supplies its gradient, as by `ADUMBRA_JUMP_RULES_PAIR`.
+    /// 1 if one axis supplies its gradient: always by `ADUMBRA_JUMP_RULES_PAIR`, by
+    /// `ADUMBRA_JUMP_RULES_EDGE` if all edges that count are along it.
     uint32_t has_axis;
 } AdumbraJumpPoint;
 

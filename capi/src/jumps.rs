@@ -160,9 +160,13 @@ pub struct AdumbraJumpPoint {
     pub flips: usize,
     /// The number of edges.
     pub roots: usize,
+    /// The number of those that count: others are seen along another axis, or do not reach an
+    /// output.
+    pub counted: usize,
     /// The number of neighbours to which edges do not count.
     pub nullified: usize,
-    /// 1 if one axis supplies its gradient, as by `ADUMBRA_JUMP_RULES_PAIR`.
+    /// 1 if one axis supplies its gradient: always by `ADUMBRA_JUMP_RULES_PAIR`, by
+    /// `ADUMBRA_JUMP_RULES_EDGE` if all edges that count are along it.
     pub has_axis: u32,
 }
 
@@ -198,6 +202,7 @@ impl From<JumpPoint> for AdumbraJumpPoint {
             axis: point.axis.unwrap_or(0),
             flips: point.flips,
             roots: point.roots,
+            counted: point.counted,
             nullified: point.nullified,
             has_axis: u32::from(point.axis.is_some()),
         }

@@ -151,6 +151,7 @@ impl Made {
             axis: 0,
             flips: 0,
             roots: 0,
+            counted: 0,
             nullified: 0,
             has_axis: 0,
         };
@@ -333,11 +334,11 @@ fn planes_and_points_have_bits_of_facade() {
                     .unwrap();
                 let expected = expected.iter().map(|point| {
                     let axis = point.axis.map_or((0, 0), |axis| (axis, 1));
-                    (point.point, axis, point.flips, point.roots, point.nullified)
+                    (point.point, axis, point.flips, point.roots, point.counted)
                 });
                 let found = made.points(&options, points).into_iter().map(|point| {
                     let axis = (point.axis, point.has_axis);
-                    (point.point, axis, point.flips, point.roots, point.nullified)
+                    (point.point, axis, point.flips, point.roots, point.counted)
                 });
                 assert!(found.eq(expected));
             }

@@ -602,7 +602,7 @@ void jumps()
     sums.join(edges.sums(material, globals, 2, 2, {"d(edge)"}, options, nullptr, &report));
     HOLDS(sums.total("d(edge)")[0] == 4.5 && sums.buffer("w")[0] == 3.0 && report.points == 1);
     std::vector<AdumbraJumpPoint> found = edges.points(material, globals, 1, 3);
-    HOLDS(found.size() == 2 && found[0].point == 0 && found[0].flips == 1 && found[1].point == 1 && !found[1].has_axis);
+    HOLDS(found.size() == 2 && found[0].point == 0 && found[0].flips == 1 && found[1].point == 1 && found[1].has_axis && found[1].axis == 0 && found[1].counted == 1);
 
     HOLDS(thrown<RefusedError>([&] { JumpGradient(step, {{"z"}}, ADUMBRA_JUMP_RULES_PAIR); }).diagnostics()[0].code == "E0570");
     HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`instance` is of another program",
