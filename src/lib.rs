@@ -61,6 +61,7 @@ mod book;
 mod buffer;
 pub mod closure;
 mod compiler;
+mod default_places;
 pub mod derivatives;
 pub mod diagnostics;
 mod dual;

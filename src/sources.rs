@@ -1,5 +1,6 @@
 //! The sources of one compilation, numbered by [`FileId`], which spans point into.
 
+pub use crate::default_places::{DefaultPlace, default_places};
 pub use crate::folder::Folder;
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use crate::open_file::open_file;
