@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         };
         state.save(&fit)?;
         let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:20} {msg}, {eta} left");
+        let style = ProgressStyle::with_template("{bar:16} {wide_msg} {eta}");
         bar.set_style(style.expect("the template is sound"));
         let (began, mut saved) = (Instant::now(), Instant::now());
         let (mut iterations, mut is_within) = (0, false);

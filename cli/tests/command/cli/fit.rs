@@ -2,7 +2,7 @@
 //! the source that is written, and what is refused.
 
 use super::json_of;
-use crate::command::{CommandOutput, adumbra};
+use crate::command::{CommandOutput, adumbra, project};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -74,6 +74,31 @@ fn timeless(report: &Value) -> Value {
         }
     }
     report
+}
+
+/// Checks that objects have the properties of a schema, and no others.
+fn check_names(value: &Value, schema: &Value) {
+    if let (Some(values), Some(items)) = (value.as_array(), schema.get("items")) {
+        values.iter().for_each(|value| check_names(value, items));
+    }
+    let (Some(values), Some(known)) = (value.as_object(), schema["properties"].as_object()) else {
+        return;
+    };
+    let names: Vec<&String> = values.keys().collect();
+    assert_eq!(names, known.keys().collect::<Vec<_>>());
+    let mut required: Vec<&str> = schema["required"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    required.sort_unstable();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, required);
+    for (name, value) in values {
+        check_names(value, &known[name]);
+    }
 }
 
 fn first_loss(report: &Value) -> f64 {
@@ -152,6 +177,8 @@ fn written_source_keeps_all_but_its_defaults() {
     let chart = fs::read_to_string(folder.path().join("best.convergence.svg")).unwrap();
     assert!(chart.starts_with("<svg ") && chart.contains("best.adu"));
     let report: Value = serde_json::from_slice(&bytes("best.run.json")).unwrap();
+    let schema = fs::read(project("docs/fit.schema.json")).unwrap();
+    check_names(&report, &serde_json::from_slice(&schema).unwrap());
     assert_eq!(report["rules"], "edge");
     assert_eq!(report["targets"][0]["size"], serde_json::json!([48, 48]));
 }
