@@ -15,6 +15,7 @@ mod emit;
 mod error;
 mod eval;
 mod files;
+mod fit;
 mod global_notes;
 mod grad;
 mod image;
@@ -119,6 +120,7 @@ fn execute(cli: Cli) -> CliResult {
         Command::Image(args) => image::image(args),
         Command::Grad(args) => grad::grad(args),
         Command::Metric(args) => metric::metric(args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Aot(args) => aot::aot(args),
         Command::Bench(args) => bench::bench(args),
     }

@@ -1,6 +1,7 @@
 //! The command line of `adumbra`: commands, options and their values. Doc comments of items are the
 //! help.
 
+pub mod fit;
 pub mod grad;
 pub mod image;
 pub mod metric;
@@ -9,6 +10,7 @@ use crate::image_globals;
 use crate::report::OutputFormat;
 use crate::setting::{GlobalSetting, InputSetting, NamedFile};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fit::FitArgs;
 use grad::GradArgs;
 use image::ImageArgs;
 use metric::MetricArgs;
@@ -49,6 +51,7 @@ impl Cli {
             Some(Command::Image(args)) => args.json,
             Some(Command::Grad(args)) => args.json,
             Some(Command::Metric(args)) => args.json,
+            Some(Command::Fit(args)) => args.json,
             Some(Command::Repl(_) | Command::Aot(_)) | None => false,
         };
         OutputFormat::of(json)
@@ -75,6 +78,8 @@ pub enum Command {
     Grad(GradArgs),
     /// Measure how wrong gradients through edges are, by each set of rules
     Metric(MetricArgs),
+    /// Fit a shader to an image: find the inputs with which it draws what the image shows
+    Fit(Box<FitArgs>),
     /// Compile shaders ahead of time: an object file for a linker, and a C header
     Aot(AotArgs),
     /// Measure the engines on this machine

@@ -30,6 +30,7 @@ use adumbra::{Program, Sources};
 use adumbra_image::{Image, ImageFormat, ImageSize, PngImage, write_exr, write_png};
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
+pub use output_choice::{ShownOutput, choose_output};
 pub use save::image_format;
 pub use save::save_atomically;
 use std::ffi::OsStr;
@@ -367,6 +368,26 @@ pub fn save_numbers(
     let colours = tone.colours(size, &pixels, &[]);
     save(path, kind, size, channels, &pixels, &colours)?;
     Ok(tone.scale.filter(|_| kind == ImageFormat::Png))
+}
+
+/// Writes an image of colours, as `image` does.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save_colours(
+    path: &Path,
+    size: ImageSize,
+    channels: usize,
+    pixels: &[[f32; 4]],
+) -> CliResult {
+    let tone = ToneMapping {
+        view: ViewName::Value,
+        channels,
+        is_linear: false,
+        scale: None,
+    };
+    let colours = tone.colours(size, pixels, &[]);
+    save(path, image_format(path)?, size, channels, pixels, &colours)
 }
 
 fn save(

@@ -1,0 +1,98 @@
+//! The files of a fit: the source with its values, an image of it for each target, a chart of the
+//! course, and a report.
+
+use crate::error::{CliError, CliResult};
+use crate::image::save_colours;
+use adumbra_fit::{Raster, RestartRecord, convergence_svg, write_atomically};
+use adumbra_image::ImageSize;
+use std::path::{Path, PathBuf};
+
+/// The files that are written.
+pub struct FitFiles {
+    pub source: PathBuf,
+    /// One for each target.
+    pub images: Vec<PathBuf>,
+    pub chart: PathBuf,
+    pub report: PathBuf,
+}
+
+impl FitFiles {
+    /// Those beside OUT, with its name before the last dot.
+    ///
+    /// # Errors
+    /// If OUT does not end in `.adu`, or its folder is not there: a search may take hours before
+    /// they are written.
+    pub fn beside(out: &Path, targets: usize) -> CliResult<FitFiles> {
+        let is_source = out.extension().is_some_and(|ending| ending == "adu");
+        if !is_source {
+            let out = out.display();
+            return Err(CliError::usage(format!("{out} does not end in .adu")));
+        }
+        let folder = out.parent().unwrap_or(Path::new(""));
+        if !(folder.as_os_str().is_empty() || folder.is_dir()) {
+            let folder = folder.display();
+            return Err(CliError::usage(format!("there is no folder {folder}")));
+        }
+        let named = |ending: &str| out.with_extension(ending);
+        Ok(FitFiles {
+            source: out.to_owned(),
+            images: match targets {
+                1 => vec![named("png")],
+                _ => (1..=targets)
+                    .map(|at| named(&format!("{at}.png")))
+                    .collect(),
+            },
+            chart: named("convergence.svg"),
+            report: named("run.json"),
+        })
+    }
+
+    /// All of them, in the order in which they are written.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> + Clone {
+        let images = self.images.iter().map(PathBuf::as_path);
+        let others = [&*self.chart, &*self.report];
+        std::iter::once(&*self.source).chain(images).chain(others)
+    }
+
+    /// Writes all of them.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn write(
+        &self,
+        source: &str,
+        images: &[Raster],
+        records: &[RestartRecord],
+        report: &str,
+    ) -> CliResult {
+        write(&self.source, source.as_bytes())?;
+        for (path, image) in self.images.iter().zip(images) {
+            save(path, image)?;
+        }
+        let title = self.source.file_name().unwrap_or_default();
+        let records: Vec<&RestartRecord> = records.iter().collect();
+        let chart = convergence_svg(&title.to_string_lossy(), &records);
+        write(&self.chart, chart.as_bytes())?;
+        write(&self.report, report.as_bytes())
+    }
+}
+
+/// Writes a file as a whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+fn write(path: &Path, bytes: &[u8]) -> CliResult {
+    let written = write_atomically(path, bytes);
+    written.map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
+}
+
+fn save(path: &Path, image: &Raster) -> CliResult {
+    let shape = image.shape();
+    let size = ImageSize::new(shape.width as u64, shape.height as u64).map_err(CliError::usage)?;
+    let pixels = image.values().chunks_exact(shape.channels).map(|colour| {
+        let mut pixel = [0.0; 4];
+        pixel[..colour.len()].copy_from_slice(colour);
+        pixel
+    });
+    save_colours(path, size, shape.channels, &pixels.collect::<Vec<_>>())
+}
