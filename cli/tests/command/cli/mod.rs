@@ -5,6 +5,7 @@ mod diagnostics;
 mod emit;
 mod eval;
 mod files;
+mod fit;
 mod grad;
 mod grad_arrays;
 mod grad_differences;
