@@ -245,3 +245,20 @@ fn union_of_shapes_has_the_edges_of_the_nearest() {
     assert!(listed.iter().all(|one| !one.is_nullified), "{listed:?}");
     assert_eq!(listed.iter().filter(|one| one.roots == 1).count(), 1);
 }
+
+#[test]
+fn choices_do_not_shift_what_pairs_say_of_decisions() {
+    let source = "shader s(float t = 0.1, out float o) {
+        float x = global_value<x> + t;
+        float nearest = x < 0.8 - x ? x : 0.8 - x;
+        o = step(0.3, x) + (nearest < -5.0 ? 8.0 : 0.0);
+    }";
+    for rules in [JumpRules::Pair, JumpRules::Edge] {
+        let listed = at(source, 0.0, rules);
+        let upward: Vec<&JumpDecision> = listed.iter().filter(|one| one.side > 0.0).collect();
+        let flips: Vec<bool> = upward.iter().map(|one| one.flips).collect();
+        assert_eq!(flips, [true, false], "{rules:?} {listed:?}");
+        assert!(upward[0].roots == 1 && upward[0].is_visible, "{rules:?}");
+        assert!(!upward[1].is_visible, "{rules:?}");
+    }
+}

@@ -72,7 +72,9 @@ impl GradJob<'_> {
     pub fn shown_decisions(&self, decisions: &[JumpDecision]) -> String {
         let is_shown = |one: &&JumpDecision| one.flips || one.roots > 0;
         let shown: Vec<&JumpDecision> = decisions.iter().filter(is_shown).collect();
-        let quiet = decisions.len() - shown.len();
+        let is_alone = |one: &&JumpDecision| !is_shown(one) && one.margins.contains(&None);
+        let alone = decisions.iter().filter(is_alone).count();
+        let quiet = decisions.len() - shown.len() - alone;
         let mut out = String::new();
         if !shown.is_empty() {
             let head = [
@@ -102,12 +104,17 @@ impl GradJob<'_> {
             out += &table(&lines);
         }
         if shown.len() > MAX_SHOWN {
-            out += &format!("and {} more that flip\n", shown.len() - MAX_SHOWN);
+            out += &format!("and {} more\n", shown.len() - MAX_SHOWN);
         }
         if quiet > 0 {
             out += &format!("decisions that are the same at a neighbour: {quiet}\n");
         }
-        if decisions.len() >= MAX_LISTED_DECISIONS as usize {
+        if alone > 0 {
+            out += &format!("decisions that the pixel or its neighbour alone comes to: {alone}\n");
+        }
+        let of_kernels = decisions.chunk_by(|a, b| (a.axis, a.side) == (b.axis, b.side));
+        let most = of_kernels.map(<[JumpDecision]>::len).max();
+        if most >= Some(MAX_LISTED_DECISIONS as usize) {
             out += &format!("of each sample, the first {MAX_LISTED_DECISIONS} are listed\n");
         }
         out
@@ -119,7 +126,7 @@ impl GradJob<'_> {
             one if one.is_nullified => "no: there are too many, or one has no place".to_owned(),
             one if one.roots == 0 => "no: its margin jumps itself".to_owned(),
             one if !one.is_visible => "no: no output jumps there".to_owned(),
-            one if one.weight == 0.0 => "no: another axis counts".to_owned(),
+            one if one.weight == 0.0 => "no: another axis counts, or its margin is flat".to_owned(),
             one => format!("{} × jump × slope", HumanFloat(one.weight as f32)),
         }
     }

@@ -15,6 +15,7 @@ use crate::evaluator::{Engine, EngineError};
 use crate::program::{Instance, Program};
 use crate::value::Part;
 use adumbra_ir::host::Host;
+use adumbra_vm::FloatEnvironment;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -60,11 +61,13 @@ pub struct JumpReport {
     pub points: usize,
     /// Edges, once for each point that sees them, and each side of it.
     pub roots: usize,
-    /// Points beside which some edges do not count. By the rules `Edge`: there are more than
+    /// Points beside which some edges do not count. By the rules `Edge`: a sample does not run to its
+    /// end or takes more than [`MAX_DECISIONS`](super::MAX_DECISIONS), there are more than
     /// [`MAX_ROOTS`](super::MAX_ROOTS) to a neighbour, or a decision's margin does not cross its
     /// boundary. By `Pair`: there are several to a neighbour.
     pub nullified: usize,
-    /// The first of these points.
+    /// The first of these points, by its number among all: as
+    /// [`numbered_from`](JumpBatch::numbered_from) has them.
     pub first_nullified: Option<usize>,
 }
 
@@ -92,7 +95,7 @@ impl JumpReport {
 /// A point that has neighbours which decide otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JumpPoint {
-    /// Its number among the points of the planes.
+    /// Its number among those that are evaluated, from 0.
     pub point: usize,
     /// The number of the axis that supplies its gradient. By the rules `Edge` each edge has its
     /// own: it is that of all edges that count, if it is the same.
@@ -186,7 +189,11 @@ impl JumpBatch {
     /// The same for the neighbours along one axis, by its number among
     /// [`axes`](JumpGradient::axes). By the rules `Edge` these edges count what they count among
     /// all, and those of the axes, each alone, add up to all.
+    ///
+    /// # Panics
+    /// If there is no such axis.
     pub fn along(mut self, axis: usize) -> JumpBatch {
+        assert!(axis < self.jumps.axes.len(), "there is no axis {axis}");
         self.along = Some(axis);
         self
     }
@@ -284,6 +291,7 @@ impl JumpBatch {
                 wanted.push(float.clone());
             }
         }
+        let _mode = FloatEnvironment::enter();
         let found = self.search(globals, &points, &wanted, &host)?;
         for change in found.changes.iter().filter(|change| change.is_one()) {
             for (&plane, added) in own.iter().zip(&change.added) {
@@ -311,9 +319,16 @@ impl JumpBatch {
         host: impl Fn() -> H + Sync,
     ) -> Result<Vec<JumpPoint>, EngineError> {
         let found = self.search(globals, &points, &[], &host)?;
-        let mut found: Vec<JumpPoint> = found.changes.iter().map(|change| change.point).collect();
+        let points = found.changes.iter().map(|change| change.point);
+        let mut found: Vec<JumpPoint> = points.filter(|point| point.flips > 0).collect();
         found.sort_unstable_by_key(|found| found.point);
         Ok(found)
+    }
+
+    /// The axes along which edges are looked for.
+    pub(super) fn searched_axes(&self) -> Range<usize> {
+        let all = 0..self.jumps.axes.len();
+        self.along.map_or(all, |axis| axis..axis + 1)
     }
 
     /// What is found, with the gradients of these floats.

@@ -124,6 +124,7 @@ impl JumpBatch {
         point: usize,
         host: &mut H,
     ) -> Result<Vec<JumpDecision>, EngineError> {
+        let _mode = FloatEnvironment::enter();
         match (&self.jumps.programs, &of.pair) {
             (RulePrograms::Smooth, _) => Ok(Vec::new()),
             (RulePrograms::Edge(programs), None) => {
@@ -139,8 +140,9 @@ impl JumpBatch {
 
     /// All neighbours of a point.
     pub(super) fn all_kernels(&self, point: usize) -> Vec<Kernel> {
-        let axes = 0..self.jumps.axes.len();
-        let kernels = axes.flat_map(|axis| [-1.0, 1.0].map(|side| Kernel { point, axis, side }));
+        let kernels = self
+            .searched_axes()
+            .flat_map(|axis| [-1.0, 1.0].map(|side| Kernel { point, axis, side }));
         kernels.collect()
     }
 }
@@ -154,7 +156,11 @@ pub(super) fn trace_all<H: Host>(
     let count = sampler.trace(&[watching(i32::MAX)]).traced[0].count;
     let numbers = 0..count.min(MAX_LISTED_DECISIONS);
     let samples: Vec<Sample> = numbers.map(watching).collect();
-    sampler.trace(&samples).traced
+    let mut traced = sampler.trace(&samples).traced;
+    // A host may stop some of the runs.
+    let ended = traced.iter().take_while(|traced| traced.has_ended).count();
+    traced.truncate(ended);
+    traced
 }
 
 /// A decision by its site, and how often that decided before.

@@ -97,14 +97,11 @@ impl<'g> ComparedBlock<'g> {
         host: &mut H,
     ) -> ComparedBlock<'g> {
         let image = batch.image.as_ref();
-        let along = batch
-            .along
-            .map_or(0..batch.jumps.moves.len(), |axis| axis..axis + 1);
         let around = image.map_or(points.clone(), |image| image.around(points));
         let first = around.start;
         let here = Here::new(globals, stride, around, batch.smooth.first as usize);
         let own = points.start - first..points.end - first;
-        let axes = (&batch.jumps.moves[..], along);
+        let axes = (&batch.jumps.moves[..], batch.searched_axes());
         let kernels = kernels(compared, axes, image, &here, own, host);
         ComparedBlock {
             here,

@@ -218,9 +218,9 @@ impl JumpGradient {
     }
 
     /// Where gradients end that would matter, in outputs or in margins of decisions: as
-    /// [`Gradient::ends`] has them, without the conversions to integers that are decisions; then
+    /// [`Gradient::ends`] has them, without the conversions to integers that are decisions, and
     /// what edges do not count: equalities of floats that vary (W0519), and axes along which
-    /// nothing moves (W0520).
+    /// nothing moves (W0520). They are in order of places.
     pub fn ends(&self) -> &[Diagnostic] {
         &self.ends
     }
@@ -269,7 +269,7 @@ impl Program {
         } = reported;
         let mut ends = ends(&smooth, &programs, &sites);
         let uncounted = equalities.into_iter().map(|place| {
-            let message = "this equality counts nothing: it holds nowhere but on an edge";
+            let message = "this equality is no decision: a jump where it turns does not count";
             Diagnostic::new(Code::VaryingEquality, place, message)
                 .here("of floats that vary")
                 .help("compare with a width: `abs(a - b) < w`")

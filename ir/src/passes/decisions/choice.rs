@@ -35,7 +35,7 @@ pub(in crate::passes) fn continuous_choice(
 }
 
 /// By value, whether it is a comparison that is used by selections without a jump alone.
-pub(super) fn continuous_comparisons(function: &Function) -> Vec<bool> {
+pub(in crate::passes) fn continuous_comparisons(function: &Function) -> Vec<bool> {
     let mut definitions: Vec<Option<&Inst>> = vec![None; function.values.len()];
     let mut regions = Vec::new();
     function.for_each_region(|region| regions.push(region));

@@ -24,7 +24,7 @@ mod equalities;
 mod kind;
 mod rewrite;
 
-pub(super) use choice::{ContinuousChoice, continuous_choice};
+pub(super) use choice::{ContinuousChoice, continuous_choice, continuous_comparisons};
 pub use equalities::varying_equalities;
 pub use kind::DecisionKind;
 pub(super) use kind::{MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder};

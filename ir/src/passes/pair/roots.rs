@@ -8,7 +8,9 @@
 
 use super::doubled::Doubled;
 use crate::module::*;
-use crate::passes::decisions::{MarginOperands, OpDecisions, decisions_of, margin_of};
+use crate::passes::decisions::{
+    MarginOperands, OpDecisions, continuous_comparisons, decisions_of, margin_of,
+};
 use crate::passes::differentiate::field::Coefficient;
 use crate::types::Scalar;
 use adumbra_ops::Op;
@@ -86,9 +88,15 @@ impl Roots {
             chosen,
             ..Roots::default()
         };
+        // Decisions have the numbers that a trace gives them.
+        let continuous = continuous_comparisons(doubled.straight);
         for (at, inst) in doubled.insts().iter().enumerate() {
             doubled.writer.span = inst.span;
-            let reach = roots.inst(doubled, at, inst);
+            let is_continuous = inst.results.iter().any(|result| continuous[result.index()]);
+            let reach = match is_continuous {
+                true => None,
+                false => roots.inst(doubled, at, inst),
+            };
             for result in inst.results.iter() {
                 roots.reach[result.index()] = reach;
             }

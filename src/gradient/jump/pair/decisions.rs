@@ -87,6 +87,9 @@ impl Worker<'_> {
             }
             looked_at.run(host);
             for (number, occurrence) in occurrences(&own).into_iter().enumerate() {
+                if !looked_at.has_ended(number) {
+                    continue;
+                }
                 let [flips, is_root, is_visible] =
                     [0, 1, 2].map(|scalar| looked_at.word(number, scalar) != 0);
                 let roots = looked_at.word(number, 3);

@@ -31,8 +31,9 @@ struct FoundPoint {
 }
 
 impl FoundPoint {
-    /// The axis that supplies the gradient: that of the root whose margins are farthest apart.
-    fn axis(&self, axes: usize) -> usize {
+    /// The axis that supplies the gradient: that of the root whose margins are farthest apart; none
+    /// if no neighbour has exactly one.
+    fn axis(&self, axes: usize) -> Option<usize> {
         let apart = |axis: usize| {
             let own = |kernel: &&PairKernel| kernel.axis == axis && kernel.roots == 1;
             let kernels = self.kernels.iter().filter(own);
@@ -46,12 +47,13 @@ impl FoundPoint {
                 best = Some((axis, apart));
             }
         }
-        best.map_or(0, |(axis, _)| axis)
+        best.map(|(axis, _)| axis)
     }
 
     /// How the gradient changes there.
-    fn change(&self, axes: usize, floats: usize, quiet: QuietRules) -> PointChange {
-        let axis = self.axis(axes);
+    fn change(&self, axes: Range<usize>, floats: usize, quiet: QuietRules) -> PointChange {
+        let found = self.axis(axes.end);
+        let axis = found.unwrap_or(axes.start);
         // Of the two kernels of the axis, those without a root have the smooth gradient.
         let own = self.kernels.iter().filter(|kernel| {
             kernel.axis == axis && (kernel.roots > 0 || quiet == QuietRules::Secants)
@@ -64,7 +66,7 @@ impl FoundPoint {
         };
         PointChange {
             point: JumpPoint {
-                axis: Some(axis),
+                axis: found,
                 flips: self.flips,
                 roots: count(|roots| roots > 0),
                 counted: own.iter().filter(|kernel| kernel.roots == 1).count(),
@@ -119,7 +121,7 @@ impl<'b> Worker<'b> {
 
     /// Adds what was found at a point, whose number is that among all.
     fn add(&mut self, found: &FoundPoint, number: usize) {
-        let axes = self.batch.jumps.axes.len();
+        let axes = self.batch.searched_axes();
         let change = found.change(axes, self.wanted.len(), self.batch.quiet);
         self.found.report.add(&change.point, number);
         self.found.changes.push(change);
@@ -127,10 +129,7 @@ impl<'b> Worker<'b> {
 
     /// What the pair of that number came to.
     fn pair_kernel(&self, number: usize, axis: usize) -> PairKernel {
-        let roots = match self.pair.has_ended(number) {
-            true => self.pair.word(number, 0),
-            false => 0,
-        };
+        let roots = self.pair.word(number, 0);
         let gradient = self.wanted.iter().map(|&scalar| match roots {
             0 | 1 => self.pair.float(number, scalar),
             _ => 0.0,
@@ -181,8 +180,11 @@ impl BlockWorker for Worker<'_> {
                 found.flips += 1;
             }
             while let Some(number) = numbers.next_if(|&number| kernels[number].point == point) {
-                let kernel = self.pair_kernel(number, kernels[number].axis);
-                found.kernels.push(kernel);
+                // Where a sample does not run to its end, the gradient stays the smooth one.
+                if self.pair.has_ended(number) {
+                    let kernel = self.pair_kernel(number, kernels[number].axis);
+                    found.kernels.push(kernel);
+                }
             }
             self.add(&found, batch.smooth.first as usize + first + point);
         }
