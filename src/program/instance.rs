@@ -126,7 +126,8 @@ impl Instance {
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
-    /// let sources = Sources::new("s.adu", "shader s(float2 scale = 0.5, out float o) { o = scale.x; }");
+    /// let source = "shader s(float2 scale = float2(0.5, 0.5), out float o) { o = scale.x; }";
+    /// let sources = Sources::new("s.adu", source);
     /// let mut instance = Instance::new(&Compiler::new(GlobalsLayout::new()).compile(&sources)?);
     /// assert_eq!(instance.view("scale")?.to_string(), "(0.5, 0.5)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

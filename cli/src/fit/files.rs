@@ -5,6 +5,7 @@ use crate::error::{CliError, CliResult};
 use crate::image::save_colours;
 use adumbra_fit::{Raster, RestartRecord, convergence_svg, write_atomically};
 use adumbra_image::ImageSize;
+use std::fs::{File, remove_file};
 use std::path::{Path, PathBuf};
 
 /// The files that are written.
@@ -20,8 +21,8 @@ impl FitFiles {
     /// Those beside OUT, with its name before the last dot.
     ///
     /// # Errors
-    /// If OUT does not end in `.adu`, or its folder is not there: a search may take hours before
-    /// they are written.
+    /// If OUT does not end in `.adu`, or they cannot be written: a search may take hours before they
+    /// are.
     pub fn beside(out: &Path, targets: usize) -> CliResult<FitFiles> {
         let is_source = out.extension().is_some_and(|ending| ending == "adu");
         if !is_source {
@@ -34,7 +35,7 @@ impl FitFiles {
             return Err(CliError::usage(format!("there is no folder {folder}")));
         }
         let named = |ending: &str| out.with_extension(ending);
-        Ok(FitFiles {
+        let files = FitFiles {
             source: out.to_owned(),
             images: match targets {
                 1 => vec![named("png")],
@@ -44,7 +45,20 @@ impl FitFiles {
             },
             chart: named("convergence.svg"),
             report: named("run.json"),
-        })
+        };
+        if let Some(folder) = files.paths().find(|path| path.is_dir()) {
+            let folder = folder.display();
+            return Err(CliError::usage(format!("{folder} is a folder")));
+        }
+        // A file that is there for a moment says whether there can be some.
+        let probe = named("part");
+        if !probe.exists() {
+            let made = File::create_new(&probe).and_then(|_| remove_file(&probe));
+            made.map_err(|error| {
+                CliError::usage(format!("cannot write beside {}: {error}", out.display()))
+            })?;
+        }
+        Ok(files)
     }
 
     /// All of them, in the order in which they are written.

@@ -133,7 +133,7 @@ impl GradJob<'_> {
 
     fn axis_name(&self, decision: &JumpDecision) -> String {
         let axes = self.jumps.map_or(&[][..], |jumps| jumps.axes());
-        axes[decision.axis].to_string()
+        axes[decision.axis].name_in(self.program.globals())
     }
 }
 

@@ -111,6 +111,9 @@ pub fn metric(args: MetricArgs) -> CliResult {
     }
     let sides = [args.size.width(), args.size.height()].map(|side| side as usize);
     let drawn = DrawnPixels::draw(sides, &edges, args.pixels as usize, &mut random);
+    if drawn.pixels.is_empty() {
+        report::message("no pixel sees an edge, so nothing is measured");
+    }
     let values = PointValues {
         programs: &programs,
         parameters: &parameters,

@@ -49,7 +49,10 @@ impl DrawnPixels {
     /// The mean over all pixels of the image of what the drawn ones have, where those far from
     /// edges have 0; and its standard error.
     pub fn mean(&self, of_each: &[f64]) -> (f64, f64) {
-        let count = of_each.len().max(1) as f64;
+        if of_each.is_empty() {
+            return (0.0, 0.0);
+        }
+        let count = of_each.len() as f64;
         let mean = of_each.iter().sum::<f64>() / count;
         let squares = of_each.iter().map(|one| (one - mean) * (one - mean));
         let variance = squares.sum::<f64>() / (count - 1.0).max(1.0);

@@ -49,6 +49,15 @@ impl Axis {
     pub fn spacing(&self) -> f64 {
         self.spacing
     }
+
+    /// Its name among globals: that of the global alone, if this is one float.
+    pub fn name_in(&self, globals: &GlobalsLayout) -> String {
+        let member = globals.member(&self.global);
+        match member.is_some_and(|member| matches!(member.ty(), Type::Scalar(_))) {
+            true => self.global.clone(),
+            false => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Axis {

@@ -145,7 +145,8 @@ impl ProgramMaker<'_> {
         let along = axes.iter().zip(moves);
         let unmoved = along.filter(|(_, axis)| !axis.moves.iter().any(|(word, _)| is_read(*word)));
         let warnings = unmoved.map(|(axis, _)| {
-            let message = format!("along the axis `{axis}` nothing moves that the shader reads");
+            let name = axis.name_in(layout);
+            let message = format!("along the axis `{name}` nothing moves that the shader reads");
             Diagnostic::new(Code::UnmovedAxis, shader, message)
                 .here("has no edges between its neighbours along that axis")
                 .help("an axis is a float of a global that the shader reads")

@@ -202,7 +202,7 @@ fn what_cannot_be_is_refused() {
                 "--of", "luma", "--size", "4x4", "--view", "axis", "-o", "x.png",
             ],
             2,
-            "possible values: gradient",
+            "the view is one of edges",
         ),
         (
             &["--of", "luma", "--size", "4x4", "--view", "gradient"],

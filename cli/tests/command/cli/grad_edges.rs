@@ -211,7 +211,7 @@ fn views_show_what_edges_come_to() {
         let out = folder.path().join(format!("{view}_{rules}.exr"));
         let file = out.to_str().unwrap();
         let args = [
-            "--size", "16x16", "--rules", rules, "--view", view, "-o", file,
+            "--size", "16x16", "--wrt", "radius", "--rules", rules, "--view", view, "-o", file,
         ];
         let ran = grad(DISC, &args);
         (ran.code, ran.stderr, out.exists())
