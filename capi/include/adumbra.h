@@ -1072,8 +1072,8 @@ typedef struct AdumbraJumpPoint {
     size_t counted;
     /// The number of neighbours to which edges do not count.
     size_t nullified;
-    /// 1 if one axis supplies its gradient: always by `ADUMBRA_JUMP_RULES_PAIR`, by
-    /// `ADUMBRA_JUMP_RULES_EDGE` if all edges that count are along it.
+    /// 1 if one axis supplies its gradient: by `ADUMBRA_JUMP_RULES_PAIR` if a neighbour has exactly
+    /// one edge, by `ADUMBRA_JUMP_RULES_EDGE` if all edges that count are along it.
     uint32_t has_axis;
 } AdumbraJumpPoint;
 
@@ -1660,7 +1660,7 @@ void adumbra_sums_free(struct AdumbraSums *sums);
 /// along `count` axes, one to four. `request` may be NULL for its default, and is backward.
 ///
 /// Why it is refused goes to `diagnostics`, and so do the places where the gradient ends that would
-/// matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a host that
+/// matter (W0518), equalities that count nothing (W0519), and axes along which nothing moves (W0520). It is NULL afterwards if there are none; the pointer may be NULL for a host that
 /// does not need them.
 AdumbraStatus adumbra_program_jump_gradient(const struct AdumbraProgram *program,
                                             const struct AdumbraGradientRequest *request,
