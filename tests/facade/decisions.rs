@@ -250,7 +250,8 @@ fn union_of_shapes_has_the_edges_of_the_nearest() {
 fn choices_do_not_shift_what_pairs_say_of_decisions() {
     let source = "shader s(float t = 0.1, out float o) {
         float x = global_value<x> + t;
-        float nearest = x < 0.8 - x ? x : 0.8 - x;
+        float other = 0.8 - x;
+        float nearest = x < other ? x : other;
         o = step(0.3, x) + (nearest < -5.0 ? 8.0 : 0.0);
     }";
     for rules in [JumpRules::Pair, JumpRules::Edge] {

@@ -21,8 +21,8 @@ impl FitFiles {
     /// Those beside OUT, with its name before the last dot.
     ///
     /// # Errors
-    /// If OUT does not end in `.adu`, or they cannot be written: a search may take hours before they
-    /// are.
+    /// If OUT does not end in `.adu`, or they cannot be written: a search may take hours before
+    /// they are.
     pub fn beside(out: &Path, targets: usize) -> CliResult<FitFiles> {
         let is_source = out.extension().is_some_and(|ending| ending == "adu");
         if !is_source {

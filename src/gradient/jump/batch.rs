@@ -61,8 +61,8 @@ pub struct JumpReport {
     pub points: usize,
     /// Edges, once for each point that sees them, and each side of it.
     pub roots: usize,
-    /// Points beside which some edges do not count. By the rules `Edge`: a sample does not run to its
-    /// end or takes more than [`MAX_DECISIONS`](super::MAX_DECISIONS), there are more than
+    /// Points beside which some edges do not count. By the rules `Edge`: a sample does not run to
+    /// its end or takes more than [`MAX_DECISIONS`](super::MAX_DECISIONS), there are more than
     /// [`MAX_ROOTS`](super::MAX_ROOTS) to a neighbour, or a decision's margin does not cross its
     /// boundary. By `Pair`: there are several to a neighbour.
     pub nullified: usize,
