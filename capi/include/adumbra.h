@@ -1660,8 +1660,9 @@ void adumbra_sums_free(struct AdumbraSums *sums);
 /// along `count` axes, one to four. `request` may be NULL for its default, and is backward.
 ///
 /// Why it is refused goes to `diagnostics`, and so do the places where the gradient ends that would
-/// matter (W0518), equalities that count nothing (W0519), and axes along which nothing moves (W0520). It is NULL afterwards if there are none; the pointer may be NULL for a host that
-/// does not need them.
+/// matter (W0518), equalities that count nothing (W0519), and axes along which nothing moves
+/// (W0520). It is NULL afterwards if there are none; the pointer may be NULL for a host that does
+/// not need them.
 AdumbraStatus adumbra_program_jump_gradient(const struct AdumbraProgram *program,
                                             const struct AdumbraGradientRequest *request,
                                             const struct AdumbraAxis *axes,
