@@ -26,6 +26,27 @@ pub struct ProgramRequest<'a> {
     pub compile: &'a CompileArgs,
 }
 
+impl<'a> ProgramRequest<'a> {
+    /// A source whose gradient is taken.
+    pub fn of_gradient(
+        file: &'a Path,
+        shader: Option<&'a str>,
+        format: OutputFormat,
+        compile: &'a CompileArgs,
+    ) -> ProgramRequest<'a> {
+        ProgramRequest {
+            file,
+            group: false,
+            shader,
+            derivs: false,
+            is_evaluated: true,
+            texture_slopes: true,
+            format,
+            compile,
+        }
+    }
+}
+
 /// The error of bytecode whose derivatives are asked for and not there.
 const NO_DERIVATIVES: &str = "the bytecode was compiled without the derivatives of its outputs: `adumbra emit --stage bytecode --derivs` compiles it with them";
 

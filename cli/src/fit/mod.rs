@@ -192,16 +192,7 @@ fn load_shader(
     // It declares the globals of an image, which are the same in every size.
     let size = ImageSize::new(1, 1).map_err(CliError::usage)?;
     PixelGrid::new(&mut setup, size, 0.0, false)?;
-    let wanted = ProgramRequest {
-        file: &args.file,
-        group: false,
-        shader: args.shader.as_deref(),
-        derivs: false,
-        is_evaluated: true,
-        texture_slopes: true,
-        format,
-        compile,
-    };
+    let wanted = ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, compile);
     let (program, sources) = load(&wanted, &setup)?;
     match program.module() {
         Some(_) => Ok((program, sources)),

@@ -62,14 +62,8 @@ pub fn grad(args: GradArgs) -> CliResult {
         None => None,
     };
     let wanted = ProgramRequest {
-        file: &args.file,
         group: args.group,
-        shader: args.shader.as_deref(),
-        derivs: false,
-        is_evaluated: true,
-        texture_slopes: true,
-        format,
-        compile: &compile,
+        ..ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, &compile)
     };
     let (program, sources) = load(&wanted, &setup)?;
     if program.module().is_none() {

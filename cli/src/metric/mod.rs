@@ -54,16 +54,8 @@ pub fn metric(args: MetricArgs) -> CliResult {
         ));
     };
     let grid = PixelGrid::new(&mut setup, args.size, 0.0, false)?;
-    let wanted = ProgramRequest {
-        file: &args.file,
-        group: false,
-        shader: args.shader.as_deref(),
-        derivs: false,
-        is_evaluated: true,
-        texture_slopes: true,
-        format,
-        compile: &args.compile,
-    };
+    let wanted =
+        ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, &args.compile);
     let (program, sources) = load(&wanted, &setup)?;
     if program.module().is_none() {
         return Err(CliError::usage("bytecode has no gradient: give its source"));

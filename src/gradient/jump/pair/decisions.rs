@@ -69,6 +69,13 @@ impl Worker<'_> {
         let mut looked_at = batch.sample_program(&programs.looked_at, &names, &[])?;
         let first = batch.smooth.first as usize;
         let here = Here::new(self.globals, self.stride, point..point + 1, first);
+        let mut sampler = BlockSampler {
+            here: &here,
+            axes,
+            program: &mut watched,
+            host,
+        };
+        let own = trace_all(&mut sampler, &Sample::beside(0, 0, 0.0));
         let mut listed = Vec::new();
         for kernel in batch.all_kernels(0) {
             let beside = Sample::beside(0, kernel.axis, kernel.side);
@@ -78,7 +85,6 @@ impl Worker<'_> {
                 program: &mut watched,
                 host,
             };
-            let own = trace_all(&mut sampler, &Sample::beside(0, 0, 0.0));
             let there = trace_all(&mut sampler, &beside);
             let mut decisions = KernelDecisions::new(kernel, sites, [&own, &there]);
             looked_at.clear();
