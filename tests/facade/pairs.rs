@@ -129,6 +129,13 @@ fn secants_have_both_orders_and_guards() {
             2.0_f64.ln(),
         ),
         ("c = x + t > 0.0 ? 3.0 : 1.0 / (1.0 - x);", -0.4, 1.0),
+        // There a value is NaN that counts at neither end.
+        (
+            "float v = x + t > 0.0 ? log(-1.0 - x) : 1.0;
+             c = (x > 5.0 ? v : 0.0) + step(0.0, x + t);",
+            -0.4,
+            0.5,
+        ),
     ];
     hold_on_every_engine(&facts.map(worked_out), |fact, engine, setup| {
         by_pairs(fact, engine, setup).0

@@ -95,8 +95,7 @@ impl<'d, 's> Reverse<'d, 's> {
                 let change = match op {
                     Op::Step => {
                         let samples = self.doubled.at(result);
-                        let change = self.doubled.change(samples);
-                        self.doubled.writer.op(Op::Mul, &[adjoint, change])
+                        self.by_change(samples, adjoint)
                     }
                     _ => adjoint,
                 };
@@ -124,8 +123,7 @@ impl<'d, 's> Reverse<'d, 's> {
                     None => own,
                     Some(flip) => {
                         let samples = self.doubled.at(result);
-                        let change = self.doubled.change(samples);
-                        let change = self.doubled.writer.op(Op::Mul, &[adjoint, change]);
+                        let change = self.by_change(samples, adjoint);
                         let flipped = self.over_margin(flip, change);
                         let args = [flip.is_flipped, flipped, own];
                         self.doubled.writer.op(Op::Select, &args)
@@ -149,7 +147,7 @@ impl<'d, 's> Reverse<'d, 's> {
                     let taken = self.doubled.change(taken);
                     let writer = &mut self.doubled.writer;
                     let jump = writer.op(Op::Select, &[is_finite, jump, taken]);
-                    let term = writer.op(Op::Mul, &[adjoint, jump]);
+                    let term = writer.op(Op::StrongMul, &[jump, adjoint]);
                     self.add_where(args[0], differs, term);
                 }
                 let condition = self.doubled.here(args[0]);
@@ -160,8 +158,7 @@ impl<'d, 's> Reverse<'d, 's> {
             Op::IToF | Op::UToF | Op::AsFloat => {
                 if let Some(differs) = self.doubled.differs(result) {
                     let samples = self.doubled.at(result);
-                    let change = self.doubled.change(samples);
-                    let term = self.doubled.writer.op(Op::Mul, &[adjoint, change]);
+                    let term = self.by_change(samples, adjoint);
                     self.add_where(args[0], differs, term);
                 }
             }
@@ -244,6 +241,12 @@ impl<'d, 's> Reverse<'d, 's> {
                 flips = self.doubled.writer.op(Op::And, &[flips, same]);
             }
         }
+    }
+
+    /// An adjoint times the change of a value: 0 where the adjoint is, whatever the values are.
+    fn by_change(&mut self, samples: [ValueId; 2], adjoint: ValueId) -> ValueId {
+        let change = self.doubled.change(samples);
+        self.doubled.writer.op(Op::StrongMul, &[change, adjoint])
     }
 
     /// A number over the change of a margin, if its decision flips, else 0.
