@@ -18,7 +18,7 @@ use adumbra_ir::quad::Quad;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::bytecode::{Interface, Opcode};
 use adumbra_vm::native::NativeBackend;
-use adumbra_vm::{Bytecode, FloatEnvironment};
+use adumbra_vm::{Bytecode, FloatEnvironment, LoadedCode};
 use std::sync::{Arc, OnceLock};
 
 mod fold;
@@ -55,6 +55,8 @@ pub struct Program {
     phases: Phases,
     /// Its machine code, once it is first needed; `None` if there is none for this processor.
     native: OnceLock<Option<Arc<NativeCompiler>>>,
+    /// What batch machines of it were loaded to.
+    loaded_code: Arc<LoadedCode>,
     /// The state of its tiers, which evaluators share.
     pub(crate) tiers: Arc<TierState>,
 }
@@ -80,9 +82,11 @@ pub(crate) struct Compilation {
 
 impl Program {
     pub(crate) fn new(back: BackendOutput, of: Compilation) -> Program {
+        let bytecode = Arc::new(back.bytecode);
         Program {
             module: Some(back.module),
-            bytecode: Arc::new(back.bytecode),
+            loaded_code: Arc::new(LoadedCode::new(&bytecode)),
+            bytecode,
             layout: of.layout,
             sources: of.sources,
             origin: of.origin.map(Box::new),
@@ -132,10 +136,13 @@ impl Program {
             Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
                 .help("compile the shader again")
         })?;
+        let native = native(&bytecode);
+        let bytecode = Arc::new(bytecode);
         Ok(Arc::new(Program {
             module: None,
-            native: native(&bytecode),
-            bytecode: Arc::new(bytecode),
+            native,
+            loaded_code: Arc::new(LoadedCode::new(&bytecode)),
+            bytecode,
             layout,
             sources: None,
             origin: None,
@@ -270,6 +277,7 @@ impl Program {
             kept,
             phases: _,
             native,
+            loaded_code,
             tiers,
         } = self;
         // Evaluators hold the bytecode, too, but it is the program's.
@@ -293,7 +301,13 @@ impl Program {
             _ => 0,
         };
         let tiers = ARC_OVERHEAD + size_of::<TierState>() + tiers.heap();
-        ARC_OVERHEAD + size_of::<Program>() + bytecode + module + rest + code + tiers
+        let loaded = ARC_OVERHEAD + size_of::<LoadedCode>() + loaded_code.heap();
+        ARC_OVERHEAD + size_of::<Program>() + bytecode + module + rest + code + loaded + tiers
+    }
+
+    /// What batch machines of it were loaded to, which all evaluators share.
+    pub(crate) fn loaded_code(&self) -> &Arc<LoadedCode> {
+        &self.loaded_code
     }
 
     /// The compiler of its machine code, which all evaluators share.

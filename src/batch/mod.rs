@@ -140,6 +140,7 @@ pub(crate) fn batch_machine(
         level: Some(level),
         uniform: uniform_words(program.globals(), &setup.uniform),
         native,
+        loaded: Some(program.loaded_code().clone()),
         // No code will come at such a level, and its routines are slower than single points.
         pointwise: setup.tier == Tier::Auto && !native::supports_level(level),
         ..BatchOptions::default()

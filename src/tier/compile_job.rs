@@ -8,7 +8,7 @@ use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::native::NativeBackend;
-use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment};
+use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment, LoadedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +17,7 @@ pub(super) struct CompileJob {
     bytecode: Arc<Bytecode>,
     native: Arc<dyn NativeBackend>,
     tiers: Arc<TierState>,
+    loaded: Arc<LoadedCode>,
     variant: Arc<TierVariant>,
     limits: Limits,
     width: usize,
@@ -44,6 +45,7 @@ impl CompileJob {
             memory: memory.clone(),
             native,
             tiers: program.tiers.clone(),
+            loaded: program.loaded_code().clone(),
             variant,
             limits,
             width,
@@ -70,6 +72,7 @@ impl CompileJob {
                 level: Some(self.variant.level()),
                 uniform: self.variant.uniform().into(),
                 native: Some(self.native.clone()),
+                loaded: Some(self.loaded.clone()),
                 ..BatchOptions::default()
             };
             let mut machine = BatchMachine::new(self.bytecode.clone(), self.limits, &options);

@@ -9,9 +9,7 @@
 use super::engines::{tier_suffix, tiers};
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, least, time_round_robin};
-use adumbra::batch::{
-    BatchGlobals, BatchSetup, OutputPlane, Part, PlaneSums, SimdLevel, Tier, WholeBatch,
-};
+use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, Tier, WholeBatch};
 use adumbra::gradient::{Axis, GradientRequest, JumpBatch, JumpRules};
 use adumbra::value::ValueView;
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Program, Sources, Type};
@@ -237,9 +235,14 @@ impl<'p> EdgeRunner<'p> {
 
     /// The sums over all pixels, by the floats of the parameters.
     pub fn sums(&mut self) -> Vec<f64> {
-        let mut sums = PlaneSums::new(self.places.len());
-        self.run_with(|first, planes| sums.add(first as u64, planes));
-        sums.totals()
+        let mut outputs: Vec<&str> = self.places.iter().map(|(output, _)| &output[..]).collect();
+        outputs.dedup();
+        let sums = self
+            .batch
+            .sums(&self.globals, 0..self.points, &outputs, || NoTextures);
+        let (sums, report, _) = sums.expect("they are outputs");
+        assert_eq!(report.stopped, 0, "all points end");
+        sums.planes().totals()
     }
 
     /// The bits of all planes, band by band.

@@ -91,9 +91,9 @@ impl<'p> OutputPlane<'p> {
     }
 
     /// Makes the float of a point another one.
-    pub(crate) fn replace(&mut self, point: usize, by: impl FnOnce(f64) -> f64) {
+    pub(crate) fn replace(&mut self, point: usize, by: impl FnOnce(f32) -> f32) {
         let word = &mut self.words[point * self.stride];
-        *word = (by(f64::from(f32::from_bits(*word))) as f32).to_bits();
+        *word = by(f32::from_bits(*word)).to_bits();
     }
 }
 
@@ -211,6 +211,19 @@ impl WholeBatch {
         outputs: &[&str],
         host: impl Fn() -> H + Sync,
     ) -> Result<(OutputSums, BatchReport), BatchError> {
+        self.revised_sums(globals, points, outputs, host, |_, _| {})
+    }
+
+    /// The same of floats that are revised before they are summed: `revise` gets points, and a plane
+    /// of these for each float.
+    pub(crate) fn revised_sums<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        outputs: &[&str],
+        host: impl Fn() -> H + Sync,
+        revise: impl Fn(Range<usize>, &mut [Vec<f32>]) + Sync,
+    ) -> Result<(OutputSums, BatchReport), BatchError> {
         self.check_globals(globals, &points)?;
         let program = self.instance.program();
         let mut whole = OutputSums::new(program, outputs)?;
@@ -224,6 +237,8 @@ impl WholeBatch {
                 words.resize(count, 0.0);
                 evaluator.copy_scalar(scalar, Part::Value, as_words_mut(words), 1);
             }
+            let first = points.start + block * BLOCK + within;
+            revise(first..first + count, plane);
             let slices: Vec<&[f32]> = plane.iter().map(Vec::as_slice).collect();
             sums.add_points(self.number_of(&points, block, within), count, &slices);
         };

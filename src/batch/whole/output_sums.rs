@@ -83,11 +83,6 @@ impl OutputSums {
         floats.collect()
     }
 
-    /// Adds that many points from number `first` on: a slice of each plane.
-    pub(crate) fn add_planes(&mut self, first: u64, points: usize, planes: &[&[f32]]) {
-        self.sums.add_points(first, points, planes);
-    }
-
     /// The sum of each float of an output, in order.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! Gradients through discontinuities of whole batches: the smooth gradient's program, and what
 //! jumps add to its planes.
 
-use super::blocks::{BlockWorker, Found};
+use super::blocks::{BlockWorker, Found, PointChange};
 use super::kernels::ImagePoints;
 use super::places::{Float, gradient_floats};
 use super::points::SampleProgram;
+use super::pool::Pool;
 use super::{JumpGradient, RulePrograms, edge, pair};
 use crate::batch::threads::on_threads;
 use crate::batch::{
@@ -41,6 +42,9 @@ pub struct JumpBatch {
     pub(super) quiet: QuietRules,
     /// The only axis along which edges are looked for, if not along all.
     pub(super) along: Option<usize>,
+    /// By the engine and the setup.
+    pub(super) pair_samplers: Pool<pair::Samplers>,
+    pub(super) edge_samplers: Pool<edge::Samplers>,
 }
 
 /// The rules of a point and a neighbour between which there is no edge, by the rules
@@ -140,6 +144,8 @@ impl JumpBatch {
             image: None,
             quiet: QuietRules::Smooth,
             along: None,
+            pair_samplers: Pool::default(),
+            edge_samplers: Pool::default(),
         }
     }
 
@@ -158,7 +164,7 @@ impl JumpBatch {
     /// The same by another setup.
     pub fn setup(mut self, setup: BatchSetup) -> JumpBatch {
         self.smooth = self.smooth.setup(setup);
-        self
+        self.without_samplers()
     }
 
     /// The same by an engine: one of single points evaluates samples one by one.
@@ -167,7 +173,16 @@ impl JumpBatch {
             Some(tier) => (self.smooth.setup.tier, self.single) = (tier, None),
             None => self.single = Some(engine),
         }
-        self
+        self.without_samplers()
+    }
+
+    /// The same without what samples were evaluated by.
+    fn without_samplers(self) -> JumpBatch {
+        JumpBatch {
+            pair_samplers: Pool::default(),
+            edge_samplers: Pool::default(),
+            ..self
+        }
     }
 
     /// The same where the first words of the globals' planes are those of point number `first`.
@@ -238,24 +253,42 @@ impl JumpBatch {
     ) -> Result<(OutputSums, BatchReport, JumpReport), BatchError> {
         let mut sums = OutputSums::new(self.jumps.smooth().program(), outputs)?;
         let floats = sums.floats();
+        let places = floats.iter();
+        let places = places.map(|(output, scalar)| (output.as_str(), Part::Value, *scalar));
+        let (own, wanted) = self.wanted(places);
         let (mut report, mut jumps) = (BatchReport::default(), JumpReport::default());
         let mut first = points.start;
         // Once also if there are no points, for the errors and the buffers.
         loop {
             let band = first..points.end.min(first.saturating_add(SUMMED));
-            let mut values = vec![vec![0.0_f32; band.len()]; floats.len()];
-            let mut planes: Vec<OutputPlane<'_>> = (floats.iter().zip(&mut values))
-                .map(|((output, scalar), plane)| {
-                    OutputPlane::new(output, Part::Value, *scalar, plane, 1)
-                })
-                .collect();
-            let (gradients, went, found) =
-                self.planes(globals, band.clone(), &mut planes, &host)?;
-            let slices: Vec<&[f32]> = values.iter().map(Vec::as_slice).collect();
-            sums.add_planes(self.smooth.first + band.start as u64, band.len(), &slices);
-            sums.add_gradients(&gradients);
+            let mut found = self.found(globals, &band, &wanted, &host)?;
+            found
+                .changes
+                .sort_unstable_by_key(|change| change.point.point);
+            let revise = |points: Range<usize>, planes: &mut [Vec<f32>]| {
+                let at = |point: usize| {
+                    let place = point - band.start;
+                    let before = |change: &PointChange| change.point.point < place;
+                    found.changes.partition_point(before)
+                };
+                let own_changes = found.changes[at(points.start)..at(points.end)].iter();
+                for change in own_changes.filter(|change| change.is_one()) {
+                    let point = band.start + change.point.point - points.start;
+                    for (&plane, &added) in own.iter().zip(&change.added) {
+                        let float = &mut planes[plane][point];
+                        *float = change.revised(*float, added);
+                    }
+                }
+            };
+            let smooth = &self.smooth;
+            let (of_band, went) =
+                smooth.revised_sums(globals, band.clone(), outputs, &host, revise)?;
+            sums.join(of_band).expect("bands are of different points");
+            if let Some(gradients) = &found.gradients {
+                sums.add_gradients(gradients);
+            }
             report.join(went);
-            jumps.join(found);
+            jumps.join(found.report);
             first = band.end;
             if first >= points.end {
                 return Ok((sums, report, jumps));
@@ -278,28 +311,11 @@ impl JumpBatch {
         planes: &mut [OutputPlane<'_>],
         host: impl Fn() -> H + Sync,
     ) -> Result<(Option<BufferGradients>, JumpReport), EngineError> {
-        let of_smooth = gradient_floats(self.jumps.smooth());
-        // The planes that are ones of a gradient.
-        let mut own = Vec::new();
-        let mut wanted: Vec<Float> = Vec::new();
-        for (at, plane) in planes.iter().enumerate() {
-            let (output, part, scalar) = plane.place();
-            let mut floats = of_smooth.iter();
-            let float = floats.find(|float| float.output == output && float.scalar == scalar);
-            if let Some(float) = float.filter(|_| part == Part::Value) {
-                own.push(at);
-                wanted.push(float.clone());
-            }
-        }
-        let _mode = FloatEnvironment::enter();
-        let found = self.search(globals, &points, &wanted, &host)?;
+        let (own, wanted) = self.wanted(planes.iter().map(OutputPlane::place));
+        let found = self.found(globals, &points, &wanted, &host)?;
         for change in found.changes.iter().filter(|change| change.is_one()) {
-            for (&plane, added) in own.iter().zip(&change.added) {
-                let share = change.smooth_share;
-                planes[plane].replace(change.point.point, |smooth| match share {
-                    0.0 => *added,
-                    share => share * smooth + added,
-                });
+            for (&plane, &added) in own.iter().zip(&change.added) {
+                planes[plane].replace(change.point.point, |smooth| change.revised(smooth, added));
             }
         }
         Ok((found.gradients, found.report))
@@ -318,7 +334,7 @@ impl JumpBatch {
         points: Range<usize>,
         host: impl Fn() -> H + Sync,
     ) -> Result<Vec<JumpPoint>, EngineError> {
-        let found = self.search(globals, &points, &[], &host)?;
+        let found = self.found(globals, &points, &[], &host)?;
         let points = found.changes.iter().map(|change| change.point);
         let mut found: Vec<JumpPoint> = points.filter(|point| point.flips > 0).collect();
         found.sort_unstable_by_key(|found| found.point);
@@ -331,14 +347,32 @@ impl JumpBatch {
         self.along.map_or(all, |axis| axis..axis + 1)
     }
 
+    /// Of planes, by the output, the part of it and the scalar, those of floats of the gradient: their
+    /// numbers, and what they are.
+    fn wanted<'o>(
+        &self,
+        planes: impl Iterator<Item = (&'o str, Part, usize)>,
+    ) -> (Vec<usize>, Vec<Float>) {
+        let of_smooth = gradient_floats(self.jumps.smooth());
+        let own = planes
+            .enumerate()
+            .filter_map(|(at, (output, part, scalar))| {
+                let mut floats = of_smooth.iter().filter(|_| part == Part::Value);
+                let float = floats.find(|float| float.output == output && float.scalar == scalar);
+                Some((at, float?.clone()))
+            });
+        own.unzip()
+    }
+
     /// What is found, with the gradients of these floats.
-    fn search<H: Host>(
+    fn found<H: Host>(
         &self,
         globals: &BatchGlobals<'_>,
         points: &Range<usize>,
         wanted: &[Float],
         host: &(impl Fn() -> H + Sync),
     ) -> Result<Found, EngineError> {
+        let _mode = FloatEnvironment::enter();
         match &self.jumps.programs {
             RulePrograms::Smooth => Ok(Found::default()),
             RulePrograms::Pair(programs) => self.on_threads(points, host, || {

@@ -42,6 +42,14 @@ impl PointChange {
     pub(super) fn is_one(&self) -> bool {
         self.point.roots > 0 || self.smooth_share != 1.0
     }
+
+    /// A float of the gradient, by the smooth one and what is added to it.
+    pub(super) fn revised(&self, smooth: f32, added: f64) -> f32 {
+        match self.smooth_share {
+            0.0 => added as f32,
+            share => (share * f64::from(smooth) + added) as f32,
+        }
+    }
 }
 
 /// A thread's state.

@@ -42,6 +42,14 @@ impl ImagePoints {
         [1, self.width].get(axis).copied()
     }
 
+    /// The point before one along an axis, by their places in a block of which `first` is the number
+    /// of the first point; none if it is not there, or in another line.
+    pub(super) fn before(&self, point: usize, axis: usize, first: usize) -> Option<usize> {
+        let is_at_start = axis == 0 && (first + point).is_multiple_of(self.width);
+        let distance = self.distance(axis).filter(|_| !is_at_start)?;
+        point.checked_sub(distance)
+    }
+
     /// Of a part of a line of pixels, by their places in a block of `count` points, those with a
     /// neighbour that is in the block, and in the same line if it is along that. `first` is the
     /// number of the block's first point.

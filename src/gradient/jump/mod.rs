@@ -20,6 +20,7 @@ mod kernels;
 mod pair;
 mod places;
 mod points;
+mod pool;
 
 pub use axes::{Axis, MAX_AXES};
 pub use batch::{JumpBatch, JumpPoint, JumpReport, QuietRules};

@@ -115,6 +115,26 @@ impl<'g> Here<'g> {
         }
     }
 
+    /// Whether another point is where a move by one spacing leads, as well as `tolerance` of what a
+    /// word moves, and rounding, let it be known.
+    pub(super) fn leads_to(
+        &self,
+        (from, to): (usize, usize),
+        axes: &[AxisMoves],
+        axis: usize,
+        tolerance: f64,
+    ) -> bool {
+        let mut moved: Vec<u32> = self.words(from).collect();
+        self.move_words(&mut moved, axes, &Sample::beside(from, axis, 1.0));
+        let mut words = self.words(from).zip(moved).zip(self.words(to));
+        words.all(|((from, moved), to)| {
+            let [start, end, there] = [from, moved, to].map(|word| f64::from(f32::from_bits(word)));
+            let rounding = 4.0 * f64::from(f32::EPSILON) * there.abs();
+            let bound = rounding.max(tolerance * (end - start).abs());
+            moved == to || (moved != from && (end - there).abs() <= bound)
+        })
+    }
+
     /// The slope of a moved word at a point, along the axis.
     pub(super) fn slope(&self, point: usize, slope: Slope) -> f64 {
         match slope {

@@ -10,6 +10,7 @@ use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
 
 /// A batch instruction, and the start of its operands in the program's list.
+#[derive(Clone, Copy)]
 pub(super) struct BatchInstruction {
     pub(super) op: BatchOp,
     /// The first of its operands.
@@ -202,6 +203,7 @@ impl BatchOp {
 
 /// A call of an unmasked routine, single or fused, and the start of its operands in the program's
 /// list.
+#[derive(Clone, Copy)]
 pub(super) struct RoutineCall {
     pub(super) routine: UnmaskedRoutine,
     pub(super) refs: u32,
@@ -280,6 +282,7 @@ pub(super) struct BailOutValue {
 }
 
 /// A compiled loop, as the engine sees it.
+#[derive(Clone)]
 pub(super) struct BatchLoop {
     /// Its kernel.
     pub(super) unit: u32,

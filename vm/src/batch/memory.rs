@@ -77,7 +77,7 @@ impl ChunkMemory {
     /// Allocates for a program whose registers all have planes, or only those of its outputs.
     pub(super) fn new(
         program: &Bytecode,
-        loaded: BatchCode,
+        loaded: &BatchCode,
         kernels: Option<BatchKernels>,
         width: usize,
         registers: usize,
@@ -107,7 +107,7 @@ impl ChunkMemory {
         let planes = first_global + globals.len();
         let first_uniform = planes * plane;
         let uniform = |index: usize| first_uniform + index * UNIFORM_WORDS;
-        let first_constant = uniform_count as usize;
+        let first_constant = *uniform_count as usize;
         let first_input = first_constant + constants.len();
         let first_uniform_global = first_input + inputs;
         let words = PlaneBuffer::new(uniform(first_uniform_global + globals.len()));
@@ -131,7 +131,7 @@ impl ChunkMemory {
                 mask,
             }
         };
-        for (index, &constant) in (0..).zip(&constants) {
+        for (index, &constant) in (0..).zip(constants) {
             // SAFETY: the uniform is in the memory.
             unsafe {
                 fill(
@@ -143,15 +143,15 @@ impl ChunkMemory {
         }
         let mut uses = vec![Vec::new(); globals.len()];
         let mut has_uniform = vec![false; globals.len()];
-        for (at, location) in (0..).zip(&locations) {
+        for (at, location) in (0..).zip(locations) {
             match *location {
                 OperandLocation::Global(index) => uses[index as usize].push(at),
                 OperandLocation::UniformGlobal(index) => has_uniform[index as usize] = true,
                 _ => {}
             }
         }
-        let globals = globals.into_iter().zip(uses).zip(0..);
-        let globals = globals.map(|((word, refs), index)| {
+        let globals = globals.iter().zip(uses).zip(0..);
+        let globals = globals.map(|((&word, refs), index)| {
             let plane = resolve(OperandLocation::Global(index)).at;
             GlobalWord {
                 word,
@@ -165,21 +165,21 @@ impl ChunkMemory {
         });
         ChunkMemory {
             plane,
-            instructions: instructions.into_boxed_slice(),
-            routine_calls: calls.into_boxed_slice(),
+            instructions: Box::from(&instructions[..]),
+            routine_calls: Box::from(&calls[..]),
             refs: locations
                 .iter()
                 .map(|&location| resolve(location))
                 .collect(),
-            bail_out_values: elsewhere.into_boxed_slice(),
-            saved_operands: saved_operands.into_boxed_slice(),
+            bail_out_values: Box::from(&elsewhere[..]),
+            saved_operands: Box::from(&saved_operands[..]),
             kernels,
-            loops: loops.into_boxed_slice(),
+            loops: Box::from(&loops[..]),
             globals: globals.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(OperandLocation::Input(index)).at)
                 .collect(),
-            written_inputs: written_inputs.into_boxed_slice(),
+            written_inputs: Box::from(&written_inputs[..]),
             first_input: 3 * program.output_lanes.len() as u32,
             zero: zero * plane,
             words,

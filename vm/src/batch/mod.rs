@@ -22,6 +22,7 @@ mod compiled_loop;
 mod host;
 mod instruction;
 mod load;
+mod loaded_code;
 mod memory;
 mod min_pc;
 mod planes;
@@ -44,12 +45,14 @@ use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use chunk::{Chunk, RunContext};
 use load::{BatchCode, SCRATCH_PLANES, load};
+use loaded_code::LoadKey;
 use memory::{ChunkMemory, plane_words};
 use planes::{OperandRef, UNIFORM_WORDS};
 use quads::QUAD;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+pub use loaded_code::LoadedCode;
 pub use source::GlobalSource;
 
 /// Points of a chunk, unless its planes would take too much of the cache.
@@ -101,6 +104,8 @@ pub struct BatchOptions {
     /// Makes machine code for this program's arithmetic, where the level's SIMD vectors are long
     /// enough for it.
     pub native: Option<Arc<dyn NativeBackend>>,
+    /// What machines of the program were loaded to before; ignored if it is of another program.
+    pub loaded: Option<Arc<LoadedCode>>,
     /// Points run one by one, by a point machine: at a level without vectors that is faster.
     pub pointwise: bool,
     /// Superinstructions that are not used: none, except in tests and benchmarks.
@@ -127,10 +132,19 @@ impl BatchMachine {
         let may_have_planes = !options.pointwise && may_have_planes(&program);
         let loaded = match may_have_planes {
             true => {
-                let without = options.without_fusions;
-                load(&program, level, &uniform, native.is_some(), without)
+                let key = LoadKey {
+                    level,
+                    uniform: uniform.clone(),
+                    native: native.is_some(),
+                    without: options.without_fusions,
+                };
+                let known = options.loaded.as_ref();
+                match known.filter(|known| known.is_of(&program)) {
+                    Some(known) => known.get(key),
+                    None => Arc::new(key.load(&program)),
+                }
             }
-            false => BatchCode::default(),
+            false => Arc::default(),
         };
         let registers = program.registers as usize;
         let planes = least_planes(&program) + loaded.globals.len();
@@ -158,11 +172,11 @@ impl BatchMachine {
         let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.compile_batch(&uniform, &loaded.units));
-            ChunkMemory::new(&program, loaded, kernels, width, registers)
+            ChunkMemory::new(&program, &loaded, kernels, width, registers)
         } else {
             // Points run one by one; only outputs have planes.
             width = fitting(outputs);
-            ChunkMemory::new(&program, BatchCode::default(), None, width, outputs)
+            ChunkMemory::new(&program, &BatchCode::default(), None, width, outputs)
         };
         let at_once = memory.at_once(level);
         let chunk = Chunk::new(

@@ -25,7 +25,7 @@ impl Worker<'_> {
         let mut sampler = BlockSampler {
             here: &here,
             axes,
-            program: &mut self.watched,
+            program: &mut self.samplers.watched,
             host,
         };
         let own = trace_all(&mut sampler, &Sample::beside(0, 0, 0.0));
@@ -44,11 +44,11 @@ impl Worker<'_> {
                 occurrences(&before).get(number).copied()
             })
             .collect();
-        self.margins.clear();
+        self.samplers.margins.clear();
         for root in &roots {
-            self.margins.add(&here, axes, &root.sample, 1.0);
+            self.samplers.margins.add(&here, axes, &root.sample, 1.0);
         }
-        self.margins.run(host);
+        self.samplers.margins.run(host);
         for (number, (root, occurrence)) in roots.iter().zip(found).enumerate() {
             let Some(occurrence) = occurrence else {
                 continue;

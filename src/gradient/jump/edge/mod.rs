@@ -12,12 +12,13 @@ mod bracket;
 mod decisions;
 mod sampler;
 mod search;
+mod shared;
 mod worker;
 
 pub(in crate::gradient::jump) use sampler::BlockSampler;
 pub use search::{MAX_DECISIONS, MAX_ROOTS};
 pub(in crate::gradient::jump) use search::{Sampler, Traced};
-pub(super) use worker::Worker;
+pub(super) use worker::{Samplers, Worker};
 
 use super::{ProgramMaker, RulePrograms};
 use crate::diagnostics::Diagnostics;

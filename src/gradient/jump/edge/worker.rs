@@ -3,11 +3,12 @@
 use super::EdgePrograms;
 use super::sampler::BlockSampler;
 use super::search::{Root, SearchedKernel, search};
+use super::shared::shared;
 use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
-use crate::gradient::jump::kernels::ComparedBlock;
+use crate::gradient::jump::kernels::{ComparedBlock, Kernel};
 use crate::gradient::jump::places::{Float, Places, gradient_floats, outputs_of, seed_of_margin};
 use crate::gradient::jump::points::{Here, Sample, SampleProgram};
 use adumbra_ir::host::Host;
@@ -18,15 +19,47 @@ use std::ops::Range;
 /// place.
 const LEAST_SLOPE: f64 = 1e-8;
 
+/// What a thread evaluates samples by.
+pub(in crate::gradient::jump) struct Samplers {
+    compared: SampleProgram,
+    pub(super) watched: SampleProgram,
+    pub(super) margins: SampleProgram,
+    by_memory: Option<SampleProgram>,
+}
+
+impl Samplers {
+    fn new(
+        batch: &JumpBatch,
+        programs: &EdgePrograms,
+        places: &Places,
+    ) -> Result<Samplers, EngineError> {
+        let outputs = places.outputs.iter().map(String::as_str);
+        let traced = outputs
+            .chain(decision_names::COMPARED)
+            .chain(decision_names::SEEN);
+        let traced: Vec<&str> = traced.collect();
+        let of_margins = gradient_floats(&programs.margins);
+        let gradients = outputs_of(&of_margins);
+        let by_memory = programs.by_memory.as_ref().map(|by_memory| {
+            let seed = seed_of_margin(by_memory);
+            batch.sample_program(by_memory.program(), &[], &[&seed])
+        });
+        let margins = programs.margins.program();
+        Ok(Samplers {
+            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
+            watched: batch.sample_program(&programs.watched, &traced, &[])?,
+            margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
+            by_memory: by_memory.transpose()?,
+        })
+    }
+}
+
 /// A thread that searches blocks of points for edges.
 pub(in crate::gradient::jump) struct Worker<'b> {
     pub(super) batch: &'b JumpBatch,
     pub(super) globals: &'b BatchGlobals<'b>,
     places: Places,
-    compared: SampleProgram,
-    pub(super) watched: SampleProgram,
-    pub(super) margins: SampleProgram,
-    by_memory: Option<SampleProgram>,
+    pub(super) samplers: Samplers,
     /// Words of a point that are its globals.
     pub(super) stride: usize,
     found: Found,
@@ -40,25 +73,11 @@ impl<'b> Worker<'b> {
         wanted: &[Float],
     ) -> Result<Worker<'b>, EngineError> {
         let places = Places::new(&batch.jumps, &programs.margins, wanted);
-        let outputs = places.outputs.iter().map(String::as_str);
-        let traced = outputs
-            .chain(decision_names::COMPARED)
-            .chain(decision_names::SEEN);
-        let traced: Vec<&str> = traced.collect();
-        let of_margins = gradient_floats(&programs.margins);
-        let gradients = outputs_of(&of_margins);
-        let by_memory = programs.by_memory.as_ref().map(|by_memory| {
-            let seed = seed_of_margin(by_memory);
-            batch.sample_program(by_memory.program(), &[], &[&seed])
-        });
-        let margins = programs.margins.program();
+        let samplers = &batch.edge_samplers;
         Ok(Worker {
             batch,
             globals,
-            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
-            watched: batch.sample_program(&programs.watched, &traced, &[])?,
-            margins: batch.sample_program(margins, &gradients, &[&places.seed])?,
-            by_memory: by_memory.transpose()?,
+            samplers: samplers.take(|| Samplers::new(batch, programs, &places))?,
             stride: programs.compared.globals().size() / 4,
             places,
             found: Found::default(),
@@ -71,12 +90,11 @@ impl<'b> Worker<'b> {
         words.map(move |&word| f32::from_bits(self.globals.sources()[word].get(point)).into())
     }
 
-    /// Adds the points that have neighbours which decide otherwise; `first` is the point of the
-    /// block's first words.
-    fn add_points(&mut self, searched: &[SearchedKernel], first: usize, origin: usize) {
+    /// Adds the points that have neighbours which decide otherwise.
+    fn add_points(&mut self, kernels: &[Kernel], block: &BlockPlaces) {
         let changes = &mut self.found.changes;
-        for kernel in searched {
-            let place = first + kernel.kernel.point - origin;
+        for kernel in kernels {
+            let place = block.place(kernel.point);
             if changes.last().is_none_or(|last| last.point.point != place) {
                 changes.push(PointChange {
                     point: JumpPoint::new(place),
@@ -86,59 +104,47 @@ impl<'b> Worker<'b> {
             }
             let point = &mut changes.last_mut().expect("one was just added").point;
             point.flips += 1;
-            point.nullified += usize::from(kernel.is_unresolved);
         }
     }
 
-    /// Adds the jumps at roots to the points that see them, which are those from number `at` on;
-    /// `first` is the point of the block's first words. Returns the samples at which margins have a
-    /// derivative that counts, each with what it counts.
-    fn add_roots(
+    /// Adds the jump at a root to a point that sees it. Returns what the margin's derivative counts.
+    fn add_root(
         &mut self,
-        here: &Here<'_>,
-        roots: &[Root],
-        mut at: usize,
-        (first, origin): (usize, usize),
-    ) -> Vec<(Sample, f64)> {
-        let mut weighed: Vec<(Sample, f64)> = Vec::new();
-        for (number, root) in roots.iter().enumerate() {
-            let point = root.sample.point;
-            let share = self.weight(here, number, root);
-            let weight = share * weigh(&root.jump, self.weights(first + point));
-            while self.found.changes[at].point.point != first + point - origin {
-                at += 1;
-            }
-            let change = &mut self.found.changes[at];
-            change.point.roots += 1;
-            if share != 0.0 && root.jump.iter().any(|jump| *jump != 0.0) {
-                let axis = root.sample.axis;
-                let is_one = change.point.counted == 0 || change.point.axis == Some(axis);
-                change.point.axis = is_one.then_some(axis);
-                change.point.counted += 1;
-            }
-            if weight == 0.0 {
-                continue;
-            }
-            weighed.push((root.sample, weight));
+        (number, root): (usize, &Root),
+        (viewer, share): (usize, f64),
+        block: &BlockPlaces,
+    ) -> f64 {
+        let weight = share * weigh(&root.jump, self.weights(block.first + viewer));
+        let changes = &mut self.found.changes[block.changes..];
+        let change = change_of(changes, block.place(viewer));
+        let point = &mut change.point;
+        point.roots += 1;
+        if share != 0.0 && root.jump.iter().any(|jump| *jump != 0.0) {
+            let axis = root.sample.axis;
+            let is_one = point.counted == 0 || point.axis == Some(axis);
+            point.axis = is_one.then_some(axis);
+            point.counted += 1;
+        }
+        if weight != 0.0 {
             for (sum, &float) in change.added.iter_mut().zip(&self.places.wanted) {
-                let slope = self.margins.float(number, float);
+                let slope = self.samplers.margins.float(number, float);
                 // A product with 0 is 0, as in the sweeps.
                 *sum += if slope == 0.0 { 0.0 } else { weight * slope };
             }
         }
-        weighed
+        weight
     }
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
     /// the axis along which it moves fastest.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
-        if !self.margins.has_ended(number) {
+        if !self.samplers.margins.has_ended(number) {
             return 0.0;
         }
         let (point, axes) = (root.sample.point, &self.batch.jumps.moves);
         let along = |axis: usize| {
             let moves = self.places.moves[axis].iter().map(|&(float, slope)| {
-                match self.margins.float(number, float) {
+                match self.samplers.margins.float(number, float) {
                     0.0 => 0.0,
                     by_word => by_word * here.slope(point, slope),
                 }
@@ -163,7 +169,7 @@ impl<'b> Worker<'b> {
 impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
-        let (compared, stride) = (&mut self.compared, self.stride);
+        let (compared, stride) = (&mut self.samplers.compared, self.stride);
         let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
         let ComparedBlock {
             here,
@@ -171,44 +177,90 @@ impl BlockWorker for Worker<'_> {
             kernels,
         } = block;
         let axes = &batch.jumps.moves;
-        let mut searched: Vec<SearchedKernel> =
-            kernels.into_iter().map(SearchedKernel::new).collect();
+        let shared = shared(&kernels, batch.image.as_ref(), &here, axes);
+        let searched = shared
+            .iter()
+            .map(|shared| SearchedKernel::new(shared.kernel));
+        let mut searched: Vec<SearchedKernel> = searched.collect();
         let mut sampler = BlockSampler {
             here: &here,
             axes,
-            program: &mut self.watched,
+            program: &mut self.samplers.watched,
             host,
         };
         let mut roots = search(&mut searched, &batch.jumps.sites, &mut sampler);
         roots.retain(|root| !searched[root.kernel].is_unresolved);
-        self.margins.clear();
+        self.samplers.margins.clear();
         for root in &roots {
-            self.margins.add(&here, axes, &root.sample, 1.0);
+            self.samplers.margins.add(&here, axes, &root.sample, 1.0);
         }
-        self.margins.run(host);
-        let changes = self.found.changes.len();
-        self.add_points(&searched, first, origin);
-        let weighed = self.add_roots(&here, &roots, changes, (first, origin));
-        if let Some(by_memory) = &mut self.by_memory {
+        self.samplers.margins.run(host);
+        let block = BlockPlaces {
+            first,
+            origin,
+            changes: self.found.changes.len(),
+        };
+        self.add_points(&kernels, &block);
+        let of_block = &mut self.found.changes[block.changes..];
+        let unresolved = shared.iter().zip(&searched);
+        let unresolved = unresolved.filter(|(_, searched)| searched.is_unresolved);
+        for viewer in unresolved.flat_map(|(shared, _)| shared.viewers()) {
+            change_of(of_block, block.place(viewer)).point.nullified += 1;
+        }
+        let mut weighed: Vec<(Sample, f64)> = Vec::new();
+        for (number, root) in roots.iter().enumerate() {
+            let share = self.weight(&here, number, root);
+            let shared = &shared[root.kernel];
+            for viewer in shared.viewers() {
+                let weight = self.add_root((number, root), (viewer, share), &block);
+                if weight != 0.0 {
+                    weighed.push((shared.seen_from(viewer, &root.sample), weight));
+                }
+            }
+        }
+        if let Some(by_memory) = &mut self.samplers.by_memory {
             by_memory.clear();
             for (sample, weight) in &weighed {
                 by_memory.add(&here, axes, sample, *weight as f32);
             }
             by_memory.run(host);
         }
-        let number = |point: usize| here.first + origin + point - first;
-        for change in &self.found.changes[changes..] {
-            let point = &change.point;
-            self.found.report.add(point, number(point.point));
+        for change in &self.found.changes[block.changes..] {
+            let number = batch.smooth.first as usize + origin + change.point.point;
+            self.found.report.add(&change.point, number);
         }
     }
 
     fn finish(mut self) -> Found {
-        if let Some(by_memory) = &mut self.by_memory {
+        if let Some(by_memory) = &mut self.samplers.by_memory {
             self.found.gradients = Some(by_memory.take_gradients());
         }
+        self.batch.edge_samplers.put(self.samplers);
         self.found
     }
+}
+
+/// Where the points of a block are.
+struct BlockPlaces {
+    /// The point of the planes that is the block's first one.
+    first: usize,
+    /// The first point of all that are evaluated.
+    origin: usize,
+    /// Changes at points of blocks before.
+    changes: usize,
+}
+
+impl BlockPlaces {
+    /// The number of a point among those that are evaluated.
+    fn place(&self, point: usize) -> usize {
+        self.first + point - self.origin
+    }
+}
+
+/// The change at a point, of those of a block, which are in order.
+fn change_of(changes: &mut [PointChange], place: usize) -> &mut PointChange {
+    let at = changes.binary_search_by_key(&place, |change| change.point.point);
+    &mut changes[at.expect("points that see an edge were added")]
 }
 
 /// Σ weight · jump. What has no weight does not count, also where it is not finite.

@@ -10,7 +10,7 @@ mod decisions;
 mod worker;
 
 pub(super) use decisions::PairDecisions;
-pub(super) use worker::Worker;
+pub(super) use worker::{Samplers, Worker};
 
 use super::{ProgramMaker, RulePrograms};
 use crate::diagnostics::Diagnostics;

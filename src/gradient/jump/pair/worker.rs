@@ -79,14 +79,33 @@ impl FoundPoint {
     }
 }
 
+/// What a thread evaluates samples by.
+pub(in crate::gradient::jump) struct Samplers {
+    compared: SampleProgram,
+    pair: SampleProgram,
+}
+
+/// The first outputs that are read of a pair: how many roots it has, and how far one is apart.
+const OF_ROOTS: [&str; 2] = [pair_names::ROOTS, pair_names::APART];
+
+impl Samplers {
+    fn new(batch: &JumpBatch, programs: &PairPrograms) -> Result<Samplers, EngineError> {
+        let all = gradient_floats(batch.jumps.smooth());
+        let outputs = [&OF_ROOTS[..], &outputs_of(&all)].concat();
+        Ok(Samplers {
+            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
+            pair: batch.sample_program(&programs.pair, &outputs, &[])?,
+        })
+    }
+}
+
 /// A thread that searches blocks of points for roots.
 pub(in crate::gradient::jump) struct Worker<'b> {
     pub(super) batch: &'b JumpBatch,
     pub(super) globals: &'b BatchGlobals<'b>,
     /// Words of a point: its globals, and the weights.
     pub(super) stride: usize,
-    compared: SampleProgram,
-    pair: SampleProgram,
+    samplers: Samplers,
     /// Per wanted float, its number among the scalars that are read.
     wanted: Vec<usize>,
     pub(super) found: Found,
@@ -100,20 +119,18 @@ impl<'b> Worker<'b> {
         wanted: &[Float],
     ) -> Result<Worker<'b>, EngineError> {
         let all = gradient_floats(batch.jumps.smooth());
-        let of_roots = [pair_names::ROOTS, pair_names::APART];
-        let first = of_roots.len();
-        let outputs = [&of_roots[..], &outputs_of(&all)].concat();
         let number = |wanted: &Float| {
             let mut all = all.iter();
             let at = all.position(|of| of.output == wanted.output && of.scalar == wanted.scalar);
-            first + at.expect("it is one of the gradient")
+            OF_ROOTS.len() + at.expect("it is one of the gradient")
         };
         Ok(Worker {
             batch,
             globals,
             stride: batch.jumps.smooth().program().globals().size() / 4,
-            compared: batch.sample_program(&programs.compared, &decision_names::HASH, &[])?,
-            pair: batch.sample_program(&programs.pair, &outputs, &[])?,
+            samplers: batch
+                .pair_samplers
+                .take(|| Samplers::new(batch, programs))?,
             wanted: wanted.iter().map(number).collect(),
             found: Found::default(),
         })
@@ -129,15 +146,15 @@ impl<'b> Worker<'b> {
 
     /// What the pair of that number came to.
     fn pair_kernel(&self, number: usize, axis: usize) -> PairKernel {
-        let roots = self.pair.word(number, 0);
+        let roots = self.samplers.pair.word(number, 0);
         let gradient = self.wanted.iter().map(|&scalar| match roots {
-            0 | 1 => self.pair.float(number, scalar),
+            0 | 1 => self.samplers.pair.float(number, scalar),
             _ => 0.0,
         });
         PairKernel {
             axis,
             roots,
-            apart: self.pair.float(number, 1),
+            apart: self.samplers.pair.float(number, 1),
             gradient: gradient.collect(),
         }
     }
@@ -146,7 +163,7 @@ impl<'b> Worker<'b> {
 impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
-        let (compared, stride) = (&mut self.compared, self.stride);
+        let (compared, stride) = (&mut self.samplers.compared, self.stride);
         let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
         let ComparedBlock {
             here,
@@ -161,12 +178,12 @@ impl BlockWorker for Worker<'_> {
             }
         };
         let axes = &batch.jumps.moves;
-        self.pair.clear();
+        self.samplers.pair.clear();
         for kernel in &kernels {
             let neighbour = Sample::beside(kernel.point, kernel.axis, kernel.side);
-            self.pair.add(&here, axes, &neighbour, 0.0);
+            self.samplers.pair.add(&here, axes, &neighbour, 0.0);
         }
-        self.pair.run(host);
+        self.samplers.pair.run(host);
         let mut different = different.into_iter().peekable();
         let mut numbers = (0..kernels.len()).peekable();
         while let Some(&number) = numbers.peek() {
@@ -181,7 +198,7 @@ impl BlockWorker for Worker<'_> {
             }
             while let Some(number) = numbers.next_if(|&number| kernels[number].point == point) {
                 // Where a sample does not run to its end, the gradient stays the smooth one.
-                if self.pair.has_ended(number) {
+                if self.samplers.pair.has_ended(number) {
                     let kernel = self.pair_kernel(number, kernels[number].axis);
                     found.kernels.push(kernel);
                 }
@@ -191,6 +208,7 @@ impl BlockWorker for Worker<'_> {
     }
 
     fn finish(self) -> Found {
+        self.batch.pair_samplers.put(self.samplers);
         self.found
     }
 }

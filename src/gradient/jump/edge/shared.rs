@@ -1,0 +1,162 @@
+//! One search for the two points between which an edge is.
+//!
+//! In an image a point's neighbour has the point itself as its neighbour. Where a move from the one
+//! before leads to the other, as far as is known, what is between them is searched from the one
+//! before alone, and both see what is found. So each point's roots are the same in any block that it
+//! is evaluated in.
+
+use super::bracket::TOLERANCE;
+use crate::gradient::jump::axes::AxisMoves;
+use crate::gradient::jump::kernels::{ImagePoints, Kernel};
+use crate::gradient::jump::points::{Here, Sample};
+
+/// A kernel with the points that see what is found in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedKernel {
+    /// As it is searched.
+    pub(super) kernel: Kernel,
+    /// Whether its point sees it, and whether the neighbour does.
+    sees: [bool; 2],
+    /// The neighbour, if it is one of the block.
+    neighbour: usize,
+}
+
+impl SharedKernel {
+    /// The points that see what is found.
+    pub(super) fn viewers(&self) -> impl Iterator<Item = usize> + use<> {
+        let points = [self.kernel.point, self.neighbour].into_iter();
+        points
+            .zip(self.sees)
+            .filter_map(|(point, sees)| sees.then_some(point))
+    }
+
+    /// A sample of it, as one of a point that sees it.
+    pub(super) fn seen_from(&self, viewer: usize, sample: &Sample) -> Sample {
+        let own = match viewer == self.kernel.point {
+            true => 0.0,
+            false => self.kernel.side,
+        };
+        Sample {
+            point: viewer,
+            offset: sample.offset - own,
+            ..*sample
+        }
+    }
+}
+
+/// The kernels to be searched, in order of points, axes and sides: of kernels that see the same, one.
+pub(super) fn shared(
+    kernels: &[Kernel],
+    image: Option<&ImagePoints>,
+    here: &Here<'_>,
+    axes: &[AxisMoves],
+) -> Vec<SharedKernel> {
+    let all = kernels.iter().map(|&kernel| {
+        let Kernel { point, axis, side } = kernel;
+        let image = image.filter(|_| side < 0.0);
+        let before = image.and_then(|image| image.before(point, axis, here.first));
+        let before = before.filter(|&from| here.leads_to((from, point), axes, axis, TOLERANCE));
+        match before {
+            None => SharedKernel {
+                kernel,
+                sees: [true, false],
+                neighbour: point,
+            },
+            Some(before) => SharedKernel {
+                kernel: Kernel {
+                    point: before,
+                    axis,
+                    side: -side,
+                },
+                sees: [false, true],
+                neighbour: point,
+            },
+        }
+    });
+    let mut all: Vec<SharedKernel> = all.collect();
+    let key = |of: &SharedKernel| (of.kernel.point, of.kernel.axis, of.kernel.side > 0.0);
+    all.sort_by_key(|of| (key(of), of.sees[1]));
+    all.dedup_by(|second, first| {
+        let is_same = key(first) == key(second);
+        if is_same {
+            first.sees[1] = true;
+            first.neighbour = second.neighbour;
+        }
+        is_same
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{BatchGlobals, Part};
+    use crate::gradient::jump::axes::{Axis, moves};
+    use crate::{GlobalsLayout, Type};
+
+    /// The kernels that are searched of points in two lines of three, whose neighbours along both
+    /// axes all decide otherwise: where from, along which axis, to which side, and who sees it.
+    fn searched(xs: [f32; 6]) -> Vec<(usize, usize, f64, Vec<usize>)> {
+        let layout = GlobalsLayout::new().with("pixel", Type::Vector(2)).unwrap();
+        let axes = [0, 1].map(|scalar| Axis::new("pixel", scalar, 1.0));
+        let axes = moves(&axes, &layout).unwrap();
+        let mut globals = BatchGlobals::new(&layout);
+        let ys = [0.5_f32, 0.5, 0.5, 1.5, 1.5, 1.5];
+        for (scalar, plane) in [&xs, &ys].into_iter().enumerate() {
+            globals
+                .plane("pixel", Part::Value, scalar, plane, 1)
+                .unwrap();
+        }
+        let here = Here::new(&globals, layout.size() / 4, 0..6, 0);
+        let kernels: Vec<Kernel> = (0..6)
+            .flat_map(|point| {
+                let sides = [(0, -1.0), (0, 1.0), (1, -1.0), (1, 1.0)];
+                sides.map(|(axis, side)| Kernel { point, axis, side })
+            })
+            .collect();
+        let found = shared(&kernels, Some(&ImagePoints::new(3, 0..6)), &here, &axes);
+        let listed = found.iter().map(|of| {
+            let Kernel { point, axis, side } = of.kernel;
+            (point, axis, side, of.viewers().collect())
+        });
+        listed.collect()
+    }
+
+    #[test]
+    fn neighbours_share_what_is_between_them() {
+        let found = searched([0.5, 1.5, 2.5, 0.5, 1.5, 2.5]);
+        let of = |axis: usize| found.iter().filter(move |kernel| kernel.1 == axis);
+        // In each line one from the first to the second, one on; and those at both ends.
+        let along: Vec<_> = of(0)
+            .map(|(from, _, side, seen)| (*from, *side, &seen[..]))
+            .collect();
+        assert_eq!(
+            along,
+            [
+                (0, -1.0, &[0][..]),
+                (0, 1.0, &[0, 1]),
+                (1, 1.0, &[1, 2]),
+                (2, 1.0, &[2]),
+                (3, -1.0, &[3]),
+                (3, 1.0, &[3, 4]),
+                (4, 1.0, &[4, 5]),
+                (5, 1.0, &[5]),
+            ]
+        );
+        let shared = of(1).filter(|kernel| kernel.3.len() == 2);
+        let shared: Vec<_> = shared.map(|(from, .., seen)| (*from, &seen[..])).collect();
+        assert_eq!(shared, [(0, &[0, 3][..]), (1, &[1, 4]), (2, &[2, 5])]);
+        assert_eq!(of(1).count(), 9);
+    }
+
+    #[test]
+    fn points_that_no_move_leads_to_search_alone() {
+        // Rounding is a move's; a thousandth is not.
+        let near = searched([0.5, 1.500_000_1, 2.5, 0.5, 1.5, 2.5]);
+        let far = searched([0.5, 1.501, 2.5, 0.5, 1.5, 2.5]);
+        let shared = |found: &[(usize, usize, f64, Vec<usize>)]| {
+            found.iter().filter(|kernel| kernel.3.len() == 2).count()
+        };
+        assert_eq!([shared(&near), shared(&far)], [6, 4]);
+    }
+}

@@ -1,0 +1,143 @@
+//! Batch code that a program's machines share: it is loaded once for each way to load it.
+
+use super::load::{BatchCode, load};
+use crate::bytecode::Bytecode;
+use crate::native::{CompileUnit, CompiledLoop, Segment};
+use adumbra_ir::memory::ARC_OVERHEAD;
+use adumbra_simd::{SimdLevel, SuperinstructionSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many ways to load a program are kept.
+const MAX_KEPT: usize = 8;
+
+/// What batch code depends on beside the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LoadKey {
+    pub(super) level: SimdLevel,
+    pub(super) uniform: Vec<bool>,
+    pub(super) native: bool,
+    pub(super) without: SuperinstructionSet,
+}
+
+impl LoadKey {
+    /// Loads a program.
+    pub(super) fn load(&self, program: &Bytecode) -> BatchCode {
+        let LoadKey {
+            level,
+            uniform,
+            native,
+            without,
+        } = self;
+        load(program, *level, uniform, *native, *without)
+    }
+}
+
+/// What batch machines of a program were loaded to: those that come after are made faster.
+pub struct LoadedCode {
+    program: Arc<Bytecode>,
+    /// The latest ways, in order.
+    kept: Mutex<Vec<(LoadKey, Arc<BatchCode>)>>,
+}
+
+impl LoadedCode {
+    /// Nothing so far, of a program.
+    pub fn new(program: &Arc<Bytecode>) -> LoadedCode {
+        LoadedCode {
+            program: program.clone(),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Whether it is of this program.
+    pub(super) fn is_of(&self, program: &Arc<Bytecode>) -> bool {
+        Arc::ptr_eq(&self.program, program)
+    }
+
+    /// The code for a key, which is loaded at the first call.
+    pub(super) fn get(&self, key: LoadKey) -> Arc<BatchCode> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, code)) = kept().iter().find(|(known, _)| *known == key) {
+            return code.clone();
+        }
+        let code = Arc::new(key.load(&self.program));
+        let mut kept = kept();
+        if kept.len() == MAX_KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, code.clone()));
+        code
+    }
+
+    /// Bytes of the heap that it holds, but for the program.
+    pub fn heap(&self) -> usize {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let codes = kept.iter().map(|(key, code)| {
+            ARC_OVERHEAD + size_of::<BatchCode>() + heap_of_code(code) + held(&key.uniform)
+        });
+        held(&kept) + codes.sum::<usize>()
+    }
+}
+
+fn heap_of_code(code: &BatchCode) -> usize {
+    // Each field is named, so that the compiler reports a new one.
+    let BatchCode {
+        instructions,
+        operands,
+        routine_calls,
+        bail_out_values,
+        saved_operands,
+        units,
+        loops,
+        uniforms: _,
+        constants,
+        globals,
+        written_inputs,
+        entry: _,
+        depth: _,
+        superinstructions: _,
+    } = code;
+    let of_loops = loops.iter().map(|of| size_of_val(&of.edges[..]));
+    held(instructions)
+        + held(operands)
+        + held(routine_calls)
+        + held(bail_out_values)
+        + held(saved_operands)
+        + held(units)
+        + units.iter().map(heap_of_unit).sum::<usize>()
+        + held(loops)
+        + of_loops.sum::<usize>()
+        + held(constants)
+        + held(globals)
+        + held(written_inputs)
+}
+
+fn heap_of_unit(unit: &CompileUnit) -> usize {
+    match unit {
+        CompileUnit::Segment(Segment {
+            locations,
+            instructions,
+            live_out,
+        }) => held(locations) + held(instructions) + held(live_out),
+        CompileUnit::Loop(CompiledLoop {
+            locations,
+            blocks,
+            exits: _,
+            live_out,
+        }) => {
+            let of_blocks = blocks.iter().map(|block| held(&block.instructions));
+            held(locations) + held(blocks) + of_blocks.sum::<usize>() + held(live_out)
+        }
+    }
+}
+
+/// Bytes that a list of values without memory of their own takes.
+fn held<T>(list: &Vec<T>) -> usize {
+    list.capacity() * size_of::<T>()
+}
+
+impl fmt::Debug for LoadedCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedCode").finish_non_exhaustive()
+    }
+}
