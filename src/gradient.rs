@@ -18,13 +18,15 @@ pub use adumbra_ir::passes::{DecisionKind, DecisionSite};
 #[cfg(feature = "batch")]
 pub use jump::{
     Axis, JumpBatch, JumpDecision, JumpDecisions, JumpGradient, JumpPoint, JumpReport, JumpRules,
-    MAX_AXES, MAX_DECISIONS, MAX_LISTED_DECISIONS, MAX_ROOTS, QuietRules,
+    MAX_AXES, MAX_DECISIONS, MAX_LISTED_DECISIONS, MAX_ROOTS, NoisyProgram, QuietRules,
+    RandomInput,
 };
 pub use parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 pub use request::GradientRequest;
 pub(crate) use shader::layout_with_seeds;
 pub(crate) use transformation::{Transformation, Transformed, transform};
 
+use crate::compiler::Origin;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::sources::Sources;
@@ -121,7 +123,19 @@ impl Program {
     /// shader has no such derivative ([E0564](crate::diagnostics::page), E0559, E0612).
     pub fn gradient(&self, request: &GradientRequest) -> Result<Gradient, Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        let Some(origin) = self.origin() else {
+        let origin = self.differentiable_origin()?;
+        let gradient = [Transformation::Gradient(request.clone())];
+        let (program, reported) = origin.transformed(self.sources(), &gradient)?;
+        let derivative = reported.derivative.expect("one is asked for");
+        Ok(Gradient::of(program, derivative))
+    }
+
+    /// How the program was compiled.
+    ///
+    /// # Errors
+    /// If it was loaded, or has inputs folded in.
+    fn differentiable_origin(&self) -> Result<&Origin, Diagnostics> {
+        self.origin().ok_or_else(|| {
             let none = Sources::new("<program>", "");
             let refused = Diagnostic::new(
                 Code::NoSuchGradient,
@@ -129,14 +143,7 @@ impl Program {
                 "a program that was loaded, or has inputs folded in, has no gradient",
             )
             .help("take the gradient of the program as it was compiled; it can be written, loaded and folded itself");
-            return Err(Diagnostics::new(
-                vec![refused],
-                self.sources().unwrap_or(&none),
-            ));
-        };
-        let gradient = [Transformation::Gradient(request.clone())];
-        let (program, reported) = origin.transformed(self.sources(), &gradient)?;
-        let derivative = reported.derivative.expect("one is asked for");
-        Ok(Gradient::of(program, derivative))
+            Diagnostics::new(vec![refused], self.sources().unwrap_or(&none))
+        })
     }
 }

@@ -164,6 +164,7 @@ mod tests {
             iteration: at * 100,
             loss,
             cpu_s: 0.0,
+            values: Vec::new(),
         });
         RestartRecord {
             restart,
@@ -172,6 +173,7 @@ mod tests {
             iterations: 0,
             cpu_s: 0.0,
             non_finite: 0,
+            still: 0,
             trace: points.collect(),
         }
     }

@@ -14,7 +14,7 @@ use std::path::Path;
 /// What a file begins with, so that others are refused by name.
 const FORMAT: &str = "adumbra fit checkpoint";
 /// The version of the contents.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why a fit cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +27,18 @@ pub enum CheckpointError {
     /// It has the format of another version.
     Version(u32),
     /// It is of another setup.
-    Differs {
-        /// The name of the part that differs.
-        part: String,
-        /// What the checkpoint has; none if it lacks the part.
-        saved: Option<String>,
-        /// What is here; none if the part is not.
-        here: Option<String>,
-    },
+    Differs(Box<SetupDifference>),
+}
+
+/// A part in which two setups differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupDifference {
+    /// The name of the part.
+    pub part: String,
+    /// What the checkpoint has; none if it lacks the part.
+    pub saved: Option<SetupPart>,
+    /// What is here; none if the part is not.
+    pub here: Option<SetupPart>,
 }
 
 impl From<FitSetupError> for CheckpointError {
@@ -54,12 +58,18 @@ impl fmt::Display for CheckpointError {
                     "the checkpoint has format {version}, and {VERSION} is needed"
                 )
             }
-            CheckpointError::Differs { part, saved, here } => {
-                let [saved, here] = [saved, here].map(|value| value.as_deref().unwrap_or("none"));
-                write!(
-                    f,
-                    "the checkpoint is of another setup: {part} was {saved}, and is {here}"
-                )
+            CheckpointError::Differs(difference) => {
+                let SetupDifference { part, saved, here } = &**difference;
+                let is_hash = |part: &Option<SetupPart>| part.as_ref().is_some_and(|of| of.is_hash);
+                let value = |part: &Option<SetupPart>| match part {
+                    Some(part) => part.value.clone(),
+                    None => "none".to_owned(),
+                };
+                f.write_str("the checkpoint is of another setup: ")?;
+                match is_hash(saved) && is_hash(here) {
+                    true => write!(f, "{part} is not what it was"),
+                    false => write!(f, "{part} was {}, and is {}", value(saved), value(here)),
+                }
             }
         }
     }
@@ -74,34 +84,65 @@ pub fn content_hash(bytes: &[u8]) -> String {
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
 }
 
+/// A thing that the results of a fit depend on, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetupPart {
+    /// Its name.
+    pub name: String,
+    /// Its value, or the hash of its contents.
+    pub value: String,
+    /// Whether the value is a hash, which says nothing to people.
+    pub is_hash: bool,
+}
+
+impl SetupPart {
+    /// A part with a value that people can read.
+    pub fn new(name: impl Into<String>, value: impl fmt::Display) -> SetupPart {
+        SetupPart {
+            name: name.into(),
+            value: value.to_string(),
+            is_hash: false,
+        }
+    }
+
+    /// A part that is known by the [hash](content_hash) of its contents.
+    pub fn hashed(name: impl Into<String>, contents: &[u8]) -> SetupPart {
+        SetupPart {
+            name: name.into(),
+            value: content_hash(contents),
+            is_hash: true,
+        }
+    }
+}
+
 /// All that results depend on, by name: the host's parts, then those of the fit.
 pub(crate) fn setup_parts(
-    host: &[(&str, String)],
+    host: &[SetupPart],
     options: &FitOptions,
     parameters: &[FitParameter],
     shapes: &[RasterShape],
     stages: usize,
-) -> Vec<(String, String)> {
+) -> Vec<SetupPart> {
     let shapes: Vec<String> = shapes.iter().map(RasterShape::to_string).collect();
+    let schedule = &options.schedule;
+    let accept = options.accept.map(|accept| accept.to_string());
     let own = [
-        ("restarts", options.restarts.to_string()),
-        ("first restart", options.first_restart.to_string()),
-        ("random seed", options.random_seed.to_string()),
-        ("noise", options.noise.to_string()),
-        ("given start", options.first_given.to_string()),
-        ("schedule", format!("{:?}", options.schedule)),
-        ("sizes of images", shapes.join(" ")),
-        ("stages of the loss", stages.to_string()),
-        (
-            "parameters",
-            content_hash(format!("{parameters:?}").as_bytes()),
-        ),
+        SetupPart::new("restarts", options.restarts),
+        SetupPart::new("first restart", options.first_restart),
+        SetupPart::new("random seed", options.random_seed),
+        SetupPart::new("noise", options.noise),
+        SetupPart::new("given start", options.first_given),
+        SetupPart::new("accepted loss", accept.as_deref().unwrap_or("none")),
+        SetupPart::new("iterations of a stage", schedule.iterations),
+        SetupPart::new("idle iterations", schedule.idle_iterations),
+        SetupPart::new("idle stages", schedule.idle_stages),
+        SetupPart::new("alternations", schedule.alternations),
+        SetupPart::new("sizes of images", shapes.join(" ")),
+        SetupPart::new("stages of the loss", stages),
+        SetupPart::hashed("parameters", format!("{parameters:?}").as_bytes()),
     ];
-    let parts = host.iter().map(|(name, value)| (*name, value.clone()));
-    let parts = parts.chain(own);
-    parts
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    host.iter().cloned().chain(own).collect()
 }
 
 /// What every version begins with.
@@ -119,7 +160,7 @@ pub(crate) struct SavedFit {
     _format: String,
     #[serde(rename = "version")]
     _version: u32,
-    setup: Vec<(String, String)>,
+    setup: Vec<SetupPart>,
     finished: Vec<RestartRecord>,
     current: Option<Restart>,
 }
@@ -129,14 +170,14 @@ pub(crate) struct SavedFit {
 struct SavedFitRef<'a> {
     format: &'static str,
     version: u32,
-    setup: Vec<(String, String)>,
+    setup: Vec<SetupPart>,
     finished: &'a [RestartRecord],
     current: Option<&'a Restart>,
 }
 
 impl SavedFit {
     pub(crate) fn write(
-        setup: Vec<(String, String)>,
+        setup: Vec<SetupPart>,
         finished: &[RestartRecord],
         current: Option<&Restart>,
     ) -> Vec<u8> {
@@ -150,10 +191,7 @@ impl SavedFit {
         serde_json::to_vec(&saved).expect("strings and numbers are JSON")
     }
 
-    pub(crate) fn read(
-        bytes: &[u8],
-        setup: &[(String, String)],
-    ) -> Result<SavedFit, CheckpointError> {
+    pub(crate) fn read(bytes: &[u8], setup: &[SetupPart]) -> Result<SavedFit, CheckpointError> {
         let malformed = |error: serde_json::Error| CheckpointError::Malformed(error.to_string());
         let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
         if head.format != FORMAT {
@@ -164,19 +202,19 @@ impl SavedFit {
             return Err(CheckpointError::Version(head.version));
         }
         let saved: SavedFit = serde_json::from_slice(bytes).map_err(malformed)?;
-        let value = |parts: &[(String, String)], name: &str| {
-            let part = parts.iter().find(|part| part.0 == name);
-            part.map(|part| part.1.clone())
+        let find = |parts: &[SetupPart], name: &str| {
+            let mut parts = parts.iter();
+            parts.find(|part| part.name == name).cloned()
         };
-        let names = setup.iter().chain(&saved.setup).map(|part| &part.0);
+        let names = setup.iter().chain(&saved.setup).map(|part| &part.name);
         for name in names {
-            let (then, here) = (value(&saved.setup, name), value(setup, name));
+            let (then, here) = (find(&saved.setup, name), find(setup, name));
             if then != here {
-                return Err(CheckpointError::Differs {
+                return Err(CheckpointError::Differs(Box::new(SetupDifference {
                     part: name.clone(),
                     saved: then,
                     here,
-                });
+                })));
             }
         }
         Ok(saved)

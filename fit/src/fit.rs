@@ -5,7 +5,7 @@
 //! threads, nor on interruptions. There is no clock: the host says how long a step took
 //! ([`Fit::charge`]), and no result depends on it.
 
-use crate::checkpoint::{CheckpointError, SavedFit, setup_parts};
+use crate::checkpoint::{CheckpointError, SavedFit, SetupPart, setup_parts};
 use crate::estimator::{Estimator, Workspace};
 use crate::loss::Loss;
 use crate::objective::Render;
@@ -23,6 +23,8 @@ pub struct FitProgress {
     pub stages: usize,
     /// Iterations of the restart so far.
     pub iteration: usize,
+    /// Iterations of the stage so far.
+    pub stage_iteration: usize,
     /// The loss of this iteration in its stage, with noise if there is any.
     pub loss: f64,
     /// The least loss of this restart, without noise.
@@ -126,7 +128,7 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         loss: L,
         estimator: E,
         options: FitOptions,
-        setup: &[(&str, String)],
+        setup: &[SetupPart],
         checkpoint: &[u8],
     ) -> Result<Self, CheckpointError> {
         let mut fit = Fit::new(objective, loss, estimator, options)?;
@@ -134,13 +136,18 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         let (finished, current) = saved.restarts();
         let count = fit.objective.parameters().len();
         let is_of_fit = |(at, record): (usize, &RestartRecord)| {
-            record.restart == fit.options.first_restart + at && record.values.len() == count
+            let mut course = record.trace.iter().map(|point| point.values.len());
+            record.restart == fit.options.first_restart + at
+                && record.values.len() == count
+                && course.all(|numbers| numbers == 0 || numbers == count)
         };
         let records = finished
             .iter()
             .chain(current.as_ref().map(|restart| &restart.record));
-        let is_whole = finished.len() + usize::from(current.is_some())
-            == fit.options.restarts.min(finished.len() + 1);
+        let accepts = |record: &RestartRecord| record.is_accepted(&fit.options);
+        let is_over =
+            finished.len() == fit.options.restarts || finished.last().is_some_and(accepts);
+        let is_whole = finished.len() <= fit.options.restarts && current.is_none() == is_over;
         let can_go_on = current.as_ref().is_none_or(|restart| {
             let is_sound = restart.is_sound(&fit.options.schedule, count);
             is_sound && !fit.is_over(restart)
@@ -155,13 +162,12 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
     }
 
     /// The state, for a file. `setup` names what else the results depend on, such as the shader,
-    /// the target and the rules, each with its contents or their hash; options, parameters and the
-    /// shapes of images are added.
-    pub fn checkpoint(&self, setup: &[(&str, String)]) -> Vec<u8> {
+    /// the target and the rules; options, parameters and the shapes of images are added.
+    pub fn checkpoint(&self, setup: &[SetupPart]) -> Vec<u8> {
         SavedFit::write(self.setup(setup), &self.finished, self.current.as_ref())
     }
 
-    fn setup(&self, setup: &[(&str, String)]) -> Vec<(String, String)> {
+    fn setup(&self, setup: &[SetupPart]) -> Vec<SetupPart> {
         let (parameters, shapes) = (self.objective.parameters(), self.objective.shapes());
         setup_parts(setup, &self.options, parameters, shapes, self.loss.stages())
     }
@@ -182,6 +188,7 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
             stage: restart.stage.stage,
             stages: self.options.schedule.alternations * self.loss.stages(),
             iteration: restart.record.iterations,
+            stage_iteration: restart.stage.iteration,
             loss: outcome.loss,
             restart_best: restart.record.loss,
             best: f64::INFINITY,
@@ -191,10 +198,11 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         };
         self.ended_restart = restart
             .stage
-            .is_over(&self.options.schedule, self.loss.stages());
+            .is_over(&self.options.schedule, self.loss.stages())
+            || restart.record.is_accepted(&self.options);
         if self.ended_restart {
             let restart = self.current.take().expect("there is one");
-            self.finished.push(restart.record);
+            self.finish(restart.record);
             self.begin_restart();
         }
         progress.best = self.best().map_or(f64::INFINITY, |record| record.loss);
@@ -203,8 +211,24 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         Ok(Some(progress))
     }
 
+    /// Takes a restart that is over. Of all of these the best alone keeps its course.
+    fn finish(&mut self, record: RestartRecord) {
+        self.finished.push(record);
+        let best = least(self.finished.iter()).map(|best| best.restart);
+        let others = self.finished.iter_mut();
+        others
+            .filter(|record| Some(record.restart) != best)
+            .for_each(RestartRecord::forget_course);
+    }
+
+    /// Whether a restart has a loss that the options accept.
+    pub fn is_accepted(&self) -> bool {
+        let last = self.finished.last();
+        last.is_some_and(|record| record.is_accepted(&self.options))
+    }
+
     fn begin_restart(&mut self) {
-        if self.finished.len() < self.options.restarts {
+        if self.finished.len() < self.options.restarts && !self.is_accepted() {
             let number = self.options.first_restart + self.finished.len();
             let parameters = self.objective.parameters();
             self.current = Some(Restart::new(parameters, &self.options, number));
@@ -216,7 +240,7 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
         restart.stage.is_over(schedule, self.loss.stages())
     }
 
-    /// Whether all restarts are over.
+    /// Whether all restarts are over, or one was accepted.
     pub fn is_done(&self) -> bool {
         self.current.is_none()
     }
@@ -243,7 +267,7 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
     /// The restart with the least loss without noise, the first of equal ones; none before the
     /// first step.
     pub fn best(&self) -> Option<&RestartRecord> {
-        self.records().min_by(|a, b| a.loss.total_cmp(&b.loss))
+        least(self.records())
     }
 
     /// The parameters of the next iteration; none if the fit is done.
@@ -281,4 +305,9 @@ impl<O: Render, L: Loss, E: Estimator<O>> Fit<O, L, E> {
     pub fn options(&self) -> &FitOptions {
         &self.options
     }
+}
+
+/// The record with the least loss, the first of equal ones.
+fn least<'r>(records: impl Iterator<Item = &'r RestartRecord>) -> Option<&'r RestartRecord> {
+    records.min_by(|a, b| a.loss.total_cmp(&b.loss))
 }

@@ -25,7 +25,7 @@ mod statistics;
 
 pub use adam::{Adam, BETA_1, BETA_2, EPSILON};
 pub use chart::convergence_svg;
-pub use checkpoint::{CheckpointError, content_hash, write_atomically};
+pub use checkpoint::{CheckpointError, SetupDifference, SetupPart, content_hash, write_atomically};
 pub use estimator::{Adjoint, CentralDifferences, EstimateRequest, Estimator, Spsa, Workspace};
 pub use fit::{Fit, FitProgress};
 pub use loss::{Distance, FitTarget, Loss, LossError, MIN_SIDE, PyramidLoss};

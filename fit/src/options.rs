@@ -17,6 +17,9 @@ pub struct FitOptions {
     pub noise: bool,
     /// Whether restart 0 begins with the given values, instead of drawn ones.
     pub first_given: bool,
+    /// The loss without noise at which a restart is accepted: it ends, and so does the fit. Without
+    /// one none is.
+    pub accept: Option<f64>,
     /// How long a restart may take.
     pub schedule: Schedule,
 }
@@ -30,6 +33,7 @@ impl Default for FitOptions {
             random_seed: 0,
             noise: true,
             first_given: false,
+            accept: None,
             schedule: Schedule::default(),
         }
     }
@@ -49,6 +53,8 @@ pub enum FitSetupError {
     Shape(RasterShape),
     /// A number of the options that must be positive is 0: its name.
     Zero(&'static str),
+    /// The loss that is accepted is NaN or negative.
+    Accept,
 }
 
 impl fmt::Display for FitSetupError {
@@ -62,6 +68,7 @@ impl fmt::Display for FitSetupError {
             ),
             FitSetupError::NoImage => f.write_str("there is no image to fit"),
             FitSetupError::Shape(shape) => write!(f, "an image of {shape} is empty"),
+            FitSetupError::Accept => f.write_str("a loss that is accepted is a number ≥ 0"),
             FitSetupError::Zero(name) => write!(f, "{name} must be positive"),
         }
     }
@@ -85,6 +92,12 @@ pub(crate) fn validate(
     ];
     if let Some((name, _)) = positive.iter().find(|(_, number)| *number == 0) {
         return Err(FitSetupError::Zero(name));
+    }
+    if options
+        .accept
+        .is_some_and(|accept| accept.is_nan() || accept < 0.0)
+    {
+        return Err(FitSetupError::Accept);
     }
     if parameters.iter().all(|parameter| parameter.fixed) {
         return Err(FitSetupError::NoParameter);

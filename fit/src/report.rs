@@ -69,6 +69,8 @@ pub struct RestartReport {
     pub cpu_s: f64,
     /// Iterations with a loss or a gradient that was not finite.
     pub non_finite: usize,
+    /// Iterations whose gradient was 0.
+    pub still: usize,
     /// The parameters with the least loss.
     pub parameters: Map<String, Value>,
     /// The loss before the first iteration and after each stage.
@@ -115,6 +117,7 @@ impl FitReport {
             iterations: record.iterations,
             cpu_s: record.cpu_s,
             non_finite: record.non_finite,
+            still: record.still,
             parameters: named_values(parameters, &record.values),
             trace: record.trace.iter().map(TraceReport::from).collect(),
         };
@@ -156,10 +159,12 @@ mod tests {
             iterations: 12,
             cpu_s: 0.25,
             non_finite: 1,
+            still: 0,
             trace: vec![TracePoint {
                 iteration: 0,
                 loss: f64::INFINITY,
                 cpu_s: 0.0,
+                values: Vec::new(),
             }],
         };
         let report = FitReport::new(&parameters, [&record], None, 0);

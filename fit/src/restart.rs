@@ -22,7 +22,7 @@ enum Purpose {
 }
 
 /// The loss at the end of a stage, without noise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracePoint {
     /// Iterations of the restart before it.
@@ -33,6 +33,9 @@ pub struct TracePoint {
     /// Seconds of the restart before it, as far as the host said them.
     #[serde(with = "exact")]
     pub cpu_s: f64,
+    /// The parameters that have the loss. A restart that is over and is not the best keeps none.
+    #[serde(with = "exact::list")]
+    pub values: Vec<f64>,
 }
 
 /// What a restart has reached.
@@ -55,6 +58,8 @@ pub struct RestartRecord {
     /// Iterations whose loss, or a number of whose gradient, was not finite. Such numbers count as
     /// no improvement, and as 0.
     pub non_finite: usize,
+    /// Iterations whose gradient was 0 by all parameters.
+    pub still: usize,
     /// The loss before the first iteration and after each stage.
     pub trace: Vec<TracePoint>,
 }
@@ -127,6 +132,7 @@ impl Restart {
                 iterations: 0,
                 cpu_s: 0.0,
                 non_finite: 0,
+                still: 0,
                 trace: Vec::new(),
             },
             stage: StageState::new(),
@@ -149,6 +155,7 @@ impl Restart {
             && self.scale_adam.len() == Some(scales)
             && self.stage.is_sound(schedule, self.record.iterations)
             && self.record.non_finite <= self.record.iterations
+            && self.record.still <= self.record.iterations
     }
 
     /// The point of this iteration.
@@ -191,6 +198,7 @@ impl Restart {
         if verdict.improved {
             next.stage_values.clone_from(&self.values);
         }
+        next.record.still += usize::from(gradient.values.iter().all(|slope| *slope == 0.0));
         let is_finite = next.descend(objective.parameters(), gradient);
         next.record.non_finite += usize::from(!(is_finite && value.is_finite()));
         next.record.iterations += 1;
@@ -250,13 +258,15 @@ impl Restart {
         loss: &dyn Loss,
         workspace: &mut Workspace,
     ) -> Result<(), O::Error> {
-        let mut least = f64::NAN;
+        let (mut least, mut least_values) = (f64::NAN, &self.values);
         let candidates = [&self.stage_values, &self.values];
         let count = 1 + usize::from(self.stage_values != self.values);
         for values in &candidates[..count] {
             let point = ParameterPoint::exact(values);
             let value = workspace.loss(objective, loss, None, &point)?;
-            least = least.min(value);
+            if least.is_nan() || value < least {
+                (least, least_values) = (value, values);
+            }
             if value < self.record.loss {
                 self.record.loss = value;
                 self.record.values.clone_from(values);
@@ -266,12 +276,23 @@ impl Restart {
             iteration: self.record.iterations,
             loss: least,
             cpu_s: self.record.cpu_s,
+            values: least_values.clone(),
         });
         Ok(())
     }
 }
 
 impl RestartRecord {
+    /// Whether its loss is one that options accept.
+    pub(crate) fn is_accepted(&self, options: &FitOptions) -> bool {
+        options.accept.is_some_and(|accepted| self.loss <= accepted)
+    }
+
+    /// Forgets the parameters of its course.
+    pub(crate) fn forget_course(&mut self) {
+        self.trace.iter_mut().for_each(|point| point.values.clear());
+    }
+
     /// Adds seconds to the restart, and to the point of the trace that its last step made.
     pub(crate) fn charge(&mut self, seconds: f64) {
         self.cpu_s += seconds;

@@ -42,7 +42,7 @@ pub(crate) struct StageState {
     /// The number of the stage, over all alternations.
     pub(crate) stage: usize,
     /// Iterations of this stage so far.
-    iteration: usize,
+    pub(crate) iteration: usize,
     /// Iterations since the least loss of this stage.
     idle: usize,
     /// Stages in succession before this one that ended early.

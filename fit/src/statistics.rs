@@ -134,6 +134,7 @@ mod tests {
             iteration: at * 44,
             loss,
             cpu_s: at as f64,
+            values: Vec::new(),
         });
         RestartRecord {
             restart,
@@ -142,6 +143,7 @@ mod tests {
             iterations: (losses.len() - 1) * 44,
             cpu_s: losses.len() as f64 - 1.0,
             non_finite: 0,
+            still: 0,
             trace: points.collect(),
         }
     }

@@ -11,7 +11,7 @@ use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{
-    EntryDerivative, decision_names, differentiate_entry, entry_losses, pair_decisions,
+    EntryDerivative, add_noise, decision_names, differentiate_entry, entry_losses, pair_decisions,
     pair_gradient, tangent_globals, tangent_name, tangent_type,
 };
 use adumbra_ir::{Code, Span, Type};
@@ -24,6 +24,23 @@ pub(crate) struct ShaderDerivative {
     pub(crate) outputs: Vec<DifferentiatedValue>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) ends: Vec<Diagnostic>,
+}
+
+/// Makes inputs of these names random variables.
+///
+/// # Errors
+/// If there is no such input, or one has no floats.
+pub(super) fn make_random(module: &mut Module, names: &[String]) -> Result<(), Box<Diagnostic>> {
+    let inputs: Vec<(&str, &Type)> = (module.inputs.iter())
+        .map(|input| (input.name.as_str(), &input.ty))
+        .collect();
+    let shader = module.entry().span;
+    let chosen = names
+        .iter()
+        .map(|name| named(shader, &inputs, name, "input"));
+    let chosen: Vec<usize> = chosen.collect::<Result<_, _>>()?;
+    add_noise(module, &chosen);
+    Ok(())
 }
 
 /// Makes a lowered module the derivative that is asked for, of a module that is one already

@@ -18,6 +18,8 @@ use adumbra_ir::passes::{
 )]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Transformation {
+    /// Its inputs of these names are random variables.
+    Noise(Vec<String>),
     /// It computes a derivative beside its outputs.
     Gradient(GradientRequest),
     /// It traces its decisions.
@@ -38,7 +40,7 @@ impl HeapSize for Transformation {
             Transformation::Gradient(request)
             | Transformation::Pair(request)
             | Transformation::PairDecisions(request) => request.heap_bytes(),
-            Transformation::Drop(names) => names.heap_bytes(),
+            Transformation::Noise(names) | Transformation::Drop(names) => names.heap_bytes(),
             Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
@@ -72,6 +74,7 @@ pub(crate) fn transform(
     let (mut nested, mut passes_adjoints) = (0, false);
     for transformation in transformations {
         match transformation {
+            Transformation::Noise(names) => shader::make_random(module, names)?,
             Transformation::Gradient(request) => {
                 let made = shader::derive(module, request, derivatives, nested, passes_adjoints)?;
                 passes_adjoints = made.1;

@@ -27,6 +27,7 @@ mod host;
 mod limits;
 mod materials;
 mod native;
+mod noise;
 mod numerics;
 mod observed;
 mod output_bits;

@@ -28,15 +28,28 @@ pub struct FitArgs {
 
     /// How many starts: the first one is the shader's defaults, the others are drawn from the
     /// inputs' ranges
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count, allow_negative_numbers = true)]
     pub restarts: u32,
 
     /// The most iterations of a stage; each size of the image is a stage, five times over
-    #[arg(long, value_name = "N", default_value_t = 44, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 44, value_parser = count, allow_negative_numbers = true)]
     pub iterations: u32,
 
+    /// How far an iteration goes at most, about, over the range of an input: of all, 0.01 if not
+    /// given, or of one by its name. The metadata `learning_rate` says it, too
+    #[arg(
+        long = "learning-rate",
+        value_name = "[NAME=]RATE",
+        allow_negative_numbers = true
+    )]
+    pub learning_rates: Vec<LearningRate>,
+
+    /// Leave an input as it is, as the metadata `keep` does
+    #[arg(long, value_name = "NAME")]
+    pub fixed: Vec<String>,
+
     /// The seed of all that is random
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     pub random_seed: u64,
 
     /// The size of the images that are compared; that of the target, if not given
@@ -47,7 +60,8 @@ pub struct FitArgs {
     #[arg(long, value_name = "N", value_parser = super::image::threads, allow_negative_numbers = true)]
     pub threads: Option<u16>,
 
-    /// Whether inputs are random variables while they are fitted
+    /// Whether inputs that move edges are random variables while they are fitted, with another
+    /// offset at each pixel
     #[arg(long, value_enum, default_value = "off")]
     pub noise: NoiseName,
 
@@ -67,13 +81,22 @@ pub struct FitArgs {
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
 
+    /// End with the first restart whose loss is at most X, after the stage that reaches it; others
+    /// are not begun
+    #[arg(long, value_name = "X", value_parser = loss, allow_negative_numbers = true)]
+    pub accept: Option<f64>,
+
     /// Stop after N iterations of this run, and write the best so far
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub stop_after: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub stop_after: Option<u32>,
 
     /// Stop after T seconds of this run, and write the best so far
-    #[arg(long, value_name = "T", value_parser = seconds)]
+    #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
+
+    /// Draw N images of the best restart's course, the best so far at each: OUT_0001.png and so on
+    #[arg(long, value_name = "N", value_parser = super::image::frames, allow_negative_numbers = true)]
+    pub frames: Option<u32>,
 
     /// Which shader, if the file has several
     #[arg(long, value_name = "NAME")]
@@ -153,6 +176,44 @@ impl FromStr for TargetFile {
     }
 }
 
+/// The learning rate of an input, or of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearningRate {
+    pub input: Option<String>,
+    pub rate: f64,
+}
+
+impl FromStr for LearningRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LearningRate, String> {
+        let (input, number) = match text.split_once('=') {
+            Some((input, number)) => (Some(input.trim().to_owned()), number),
+            None => (None, text),
+        };
+        let rate: Option<f64> = number.trim().parse().ok();
+        let rate = rate.filter(|rate| *rate > 0.0 && *rate <= 1.0);
+        let rate = rate.ok_or("a learning rate is a number above 0 and at most 1, as `0.02`")?;
+        Ok(LearningRate { input, rate })
+    }
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or(format!("it is a whole number from 1 to {}", u32::MAX))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok();
+    seed.ok_or(format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
+fn loss(text: &str) -> Result<f64, String> {
+    let loss: Option<f64> = text.parse().ok();
+    let loss = loss.filter(|loss| loss.is_finite() && *loss >= 0.0);
+    loss.ok_or("a loss is a number from 0 on".to_owned())
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: Option<f64> = text.parse().ok();
     let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
@@ -162,6 +223,18 @@ fn seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn learning_rates_are_of_all_or_of_one() {
+        let rate = |text: &str| text.parse::<LearningRate>();
+        let of_all = rate("0.5").unwrap();
+        assert_eq!((of_all.input, of_all.rate), (None, 0.5));
+        let of_one = rate("gain=1e-3").unwrap();
+        assert_eq!((of_one.input.as_deref(), of_one.rate), (Some("gain"), 1e-3));
+        for wrong in ["0", "-0.1", "2", "nan", "gain", "gain="] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn target_may_have_a_global() {

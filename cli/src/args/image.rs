@@ -174,7 +174,7 @@ impl FromStr for PixelPosition {
 /// Most images of one run.
 pub const MAX_FRAMES: u32 = 10_000;
 
-fn frames(text: &str) -> Result<u32, String> {
+pub fn frames(text: &str) -> Result<u32, String> {
     let frames = text.parse().ok();
     let frames = frames.filter(|frames| (1..=MAX_FRAMES).contains(frames));
     frames.ok_or(format!("1 to {MAX_FRAMES} images can be drawn"))

@@ -1,8 +1,9 @@
-//! The files of a fit: the source with its values, an image of it for each target, a chart of the
-//! course, and a report.
+//! The files of a fit: the source with its values, an image of it for each target, a strip and
+//! frames of its course, a chart, and a report.
 
+use super::images::FitImages;
 use crate::error::{CliError, CliResult};
-use crate::image::save_colours;
+use crate::image::{numbered_paths, save_colours};
 use adumbra_fit::{Raster, RestartRecord, convergence_svg, write_atomically};
 use adumbra_image::ImageSize;
 use std::fs::{File, remove_file};
@@ -13,17 +14,26 @@ pub struct FitFiles {
     pub source: PathBuf,
     /// One for each target.
     pub images: Vec<PathBuf>,
+    pub strip: PathBuf,
+    /// By target, those of the frames.
+    pub frames: Vec<Vec<PathBuf>>,
     pub chart: PathBuf,
     pub report: PathBuf,
 }
 
 impl FitFiles {
-    /// Those beside OUT, with its name before the last dot.
+    /// Those beside OUT, with its name before the last dot, and of as many frames.
     ///
     /// # Errors
     /// If OUT does not end in `.adu`, or they cannot be written: a search may take hours before
     /// they are.
-    pub fn beside(out: &Path, targets: usize) -> CliResult<FitFiles> {
+    pub fn beside(out: &Path, targets: usize, frames: Option<u32>) -> CliResult<FitFiles> {
+        if out.file_name().is_some_and(|name| name == ".adu") {
+            let out = out.display();
+            return Err(CliError::usage(format!(
+                "{out} has no name before its ending: name it, as `best.adu`"
+            )));
+        }
         let is_source = out.extension().is_some_and(|ending| ending == "adu");
         if !is_source {
             let out = out.display();
@@ -35,14 +45,21 @@ impl FitFiles {
             return Err(CliError::usage(format!("there is no folder {folder}")));
         }
         let named = |ending: &str| out.with_extension(ending);
+        let images: Vec<PathBuf> = match targets {
+            1 => vec![named("png")],
+            _ => (1..=targets)
+                .map(|at| named(&format!("{at}.png")))
+                .collect(),
+        };
+        let of_frames = images.iter().map(|image| match frames {
+            Some(frames) => numbered_paths(image, frames),
+            None => Vec::new(),
+        });
         let files = FitFiles {
             source: out.to_owned(),
-            images: match targets {
-                1 => vec![named("png")],
-                _ => (1..=targets)
-                    .map(|at| named(&format!("{at}.png")))
-                    .collect(),
-            },
+            frames: of_frames.collect(),
+            images,
+            strip: named("strip.png"),
             chart: named("convergence.svg"),
             report: named("run.json"),
         };
@@ -63,9 +80,26 @@ impl FitFiles {
 
     /// All of them, in the order in which they are written.
     pub fn paths(&self) -> impl Iterator<Item = &Path> + Clone {
+        self.single_paths()
+            .chain(self.frames.iter().flatten().map(PathBuf::as_path))
+    }
+
+    /// All but frames.
+    fn single_paths(&self) -> impl Iterator<Item = &Path> + Clone {
         let images = self.images.iter().map(PathBuf::as_path);
-        let others = [&*self.chart, &*self.report];
+        let others = [&*self.strip, &*self.chart, &*self.report];
         std::iter::once(&*self.source).chain(images).chain(others)
+    }
+
+    /// Their names for people: of frames the first and last.
+    pub fn names(&self) -> Vec<String> {
+        let frames = self.frames.iter().filter_map(|frames| match &frames[..] {
+            [] => None,
+            [frame] => Some(frame.display().to_string()),
+            [first, .., last] => Some(format!("{} to {}", first.display(), last.display())),
+        });
+        let single = self.single_paths().map(|path| path.display().to_string());
+        single.chain(frames).collect()
     }
 
     /// Writes all of them.
@@ -75,13 +109,20 @@ impl FitFiles {
     pub fn write(
         &self,
         source: &str,
-        images: &[Raster],
+        images: &FitImages,
         records: &[RestartRecord],
         report: &str,
     ) -> CliResult {
         write(&self.source, source.as_bytes())?;
-        for (path, image) in self.images.iter().zip(images) {
+        for (path, image) in self.images.iter().zip(&images.best) {
             save(path, image)?;
+        }
+        let strip = &images.strip;
+        save_colours(&self.strip, strip.size(), strip.channels(), strip.pixels())?;
+        for (target, paths) in self.frames.iter().enumerate() {
+            for (path, images) in paths.iter().zip(&images.frames) {
+                save(path, &images[target])?;
+            }
         }
         let title = self.source.file_name().unwrap_or_default();
         let records: Vec<&RestartRecord> = records.iter().collect();

@@ -5,21 +5,27 @@
 //! that a fit goes on from.
 
 mod files;
+mod gradient;
+mod images;
+mod metadata;
+mod noise;
 mod objective;
 mod parameters;
 mod rewrite;
 mod search;
 mod show;
+mod state;
+mod strip;
 mod target;
 
-use crate::args::fit::{FitArgs, FitRules, LossName, NoiseName};
+use crate::args::fit::{FitArgs, LossName, NoiseName};
 use crate::args::{CompileArgs, GlobalSet};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files::check_no_overwrite;
 use crate::global_notes;
 use crate::image::{PixelGrid, ShownOutput, Textures, choose_output};
-use crate::input;
+use crate::image_globals::IMAGE_GLOBALS;
 use crate::load::{ProgramRequest, load, report_compile_error};
 use crate::report::{self, OutputFormat};
 use crate::run::unfolded_instance;
@@ -27,28 +33,28 @@ use crate::setting::GlobalSetting;
 use crate::setup::Setup;
 use adumbra::batch::BatchSetup;
 use adumbra::diagnostics::FileId;
-use adumbra::gradient::{Axis, GradientRequest, JumpRules};
+use adumbra::globals::GlobalMember;
 use adumbra::value::ValueView;
-use adumbra::{Derivatives, Diagnostic, Dual, Program, Scalar, Sources};
-use adumbra_fit::{Distance, FitOptions, FitTarget, PyramidLoss, Schedule, content_hash};
+use adumbra::{Derivatives, Dual, Program, Scalar, Sources};
+use adumbra_fit::{Distance, FitOptions, FitTarget, PyramidLoss, Raster, RestartRecord, Schedule};
+use adumbra_frontend::closest_name;
 use adumbra_image::ImageSize;
 use files::FitFiles;
-use objective::{FittedShader, ImageObjective, ShaderGradient, StartedProgram, TargetPixels};
+use gradient::ShaderGradient;
+use images::FitImages;
+use noise::noisy_program;
+use objective::{FittedShader, ImageObjective, OfPrograms, StartedProgram, TargetPixels};
 use parameters::FittedInputs;
 use rewrite::with_defaults;
-use search::{Search, SearchState};
+use search::{FoundFit, Search};
 use show::FitSummary;
+use state::SearchState;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// # Errors
 /// If the file is at fault, the usage is, or Ctrl-C was pressed.
 pub fn fit(args: &FitArgs) -> CliResult {
-    if args.noise == NoiseName::On {
-        return Err(CliError::usage(
-            "`--noise on` is not built yet: inputs have one value for all pixels",
-        ));
-    }
     let interrupt = Interrupt::default();
     interrupt.listen().map_err(CliError::usage)?;
     let format = OutputFormat::of(args.json);
@@ -62,8 +68,9 @@ pub fn fit(args: &FitArgs) -> CliResult {
             "pixels are evaluated many at once: give `--engine batch`, `native` or `auto`",
         ));
     };
-    let files = FitFiles::beside(&args.out, args.targets.len())?;
+    let files = FitFiles::beside(&args.out, args.targets.len(), args.frames)?;
     let (program, sources) = load_shader(args, &compile, &setup, format)?;
+    check_target_globals(args, &program)?;
     let output = image_output(args, &program)?;
     let channels = output.channels.min(3);
     let targets = target::read_targets(args, channels)?;
@@ -73,35 +80,40 @@ pub fn fit(args: &FitArgs) -> CliResult {
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
 
     let start = unfolded_instance(&args.arguments, &program)?;
-    let inputs = FittedInputs::new(&start)?;
+    let mut inputs = FittedInputs::new(&start, args, format)?;
     let text = sources.get(FileId::MAIN).expect("it was compiled").text();
     let names = written_inputs(args, &inputs);
     // What cannot be written is refused before the search.
     with_defaults(text, &start, &names)?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
-    let gradient = gradient(args.rules, &program, &inputs, &output)
+    let noisy = match args.noise {
+        NoiseName::On => noisy_program(&program, &mut inputs, &output, format)?,
+        NoiseName::Off => None,
+    };
+    let noisy = noisy.map(|noisy| noisy.program().clone());
+    let differentiated = noisy.as_ref().unwrap_or(&program);
+    let gradient = ShaderGradient::by_rules(args.rules, differentiated, &inputs, &output)
         .map_err(|refused| report_compile_error(refused, None, format))?;
     if let Some(gradient) = &gradient {
-        report::diagnostics_to_stderr(ends(gradient), &sources, format);
-        note_still_image(gradient, format);
+        report::diagnostics_to_stderr(gradient.ends(), &sources, format);
+        gradient.note_still_image(format);
     }
     global_notes::note_inputs(&compile, &program, format);
 
-    let of_gradient = gradient
-        .as_ref()
-        .map(|found| found.smooth().program().clone());
+    let programs = OfPrograms {
+        gradient: gradient.as_ref().map(|of| of.smooth().program().clone()),
+        own: program.clone(),
+        noisy,
+    };
     let pixels: CliResult<Vec<TargetPixels>> = (targets.iter().zip(&args.targets))
         .map(|(target, file)| {
             let grid =
                 |program: &Program| pixel_grid(&setup, target, file.global.as_ref(), program);
-            let of_gradient = of_gradient.as_deref().map(grid).transpose()?;
-            Ok(TargetPixels::new(grid(&program)?, of_gradient, channels))
+            TargetPixels::new(target.image.shape(), &programs, grid)
         })
         .collect();
-    let state = SearchState::new(
-        args,
-        state_parts(args, &targets, &read[others..], &sources)?,
-    );
+    let state = SearchState::new(args, &targets, &read[others..], &sources)?;
+    let wanted: Vec<Raster> = targets.iter().map(|target| target.image.clone()).collect();
     let distance = match args.loss {
         LossName::L2 => Distance::L2,
         LossName::L1 => Distance::L1,
@@ -117,11 +129,10 @@ pub fn fit(args: &FitArgs) -> CliResult {
             },
         })
     };
-    let of_gradient = of_gradient.as_ref().map(started).transpose()?;
     let shader = FittedShader {
-        own: started(&program)?,
+        programs: programs.try_map(started)?,
         output: output.name,
-        gradient: gradient.zip(of_gradient),
+        gradient,
         threads: args.threads.map_or(0, usize::from),
         textures: &textures,
         interrupt: &interrupt,
@@ -134,19 +145,68 @@ pub fn fit(args: &FitArgs) -> CliResult {
     let found = search.run(loss, options(args))?;
     let objective = &mut search.objective;
     let values = &found.best().values;
-    let images = objective.images(values)?;
-    if objective.stopped() > 0 {
-        report::message(&format!(
-            "{} pixels of the best image were stopped",
-            objective.stopped()
-        ));
-    }
+    let images = FitImages::of_course(objective, &found, &wanted, args.frames)?;
+    note_trouble(objective, &found, format);
     let mut best = start;
     objective.inputs().set(&mut best, values);
     let source = with_defaults(text, &best, &names)?;
     let summary = FitSummary::new(args, &program, objective, &found);
     files.write(&source, &images, &found.records, &summary.run_json())?;
     summary.print(&best, &files)
+}
+
+/// Notes what makes a result doubtful: the best image, whose pixels were just drawn, or the search.
+fn note_trouble(objective: &ImageObjective<'_>, found: &FoundFit, format: OutputFormat) {
+    let note = |text: String| report::note(&text, format);
+    if objective.stopped() > 0 {
+        let stopped = objective.stopped();
+        note(format!("{stopped} pixels of the best image were stopped"));
+    }
+    let sum =
+        |count: fn(&RestartRecord) -> usize| -> usize { found.records.iter().map(count).sum() };
+    let all = sum(|record| record.iterations);
+    let non_finite = sum(|record| record.non_finite);
+    if non_finite > 0 {
+        note(format!(
+            "in {non_finite} of {all} iterations the loss or its gradient was not finite, and did \
+             not count: `adumbra image --view nan` shows where a shader is not"
+        ));
+    }
+    let still = sum(|record| record.still);
+    if still == all {
+        note(
+            "the gradient was 0 in all iterations, so nothing was fitted: no input changes the \
+             image nearby, or none as far as the rules see"
+                .to_owned(),
+        );
+    }
+}
+
+/// Checks the globals that targets are at: that the shader reads them, and their types.
+fn check_target_globals(args: &FitArgs, program: &Program) -> CliResult {
+    let Some(global) = args.targets[0].global.as_ref() else {
+        return Ok(());
+    };
+    let name = &global.name;
+    if program.reads(name) {
+        return Ok(());
+    }
+    let members = program.globals().members().iter().map(GlobalMember::name);
+    let read: Vec<&str> = members.filter(|other| program.reads(other)).collect();
+    Err(CliError::usage(
+        match closest_name(name, read.iter().copied()) {
+            Some(meant) => format!(
+                "`--target …@{name}=…`: nothing reads the global `{name}`; did you mean `{meant}`?"
+            ),
+            None => format!(
+                "`--target …@{name}=…`: nothing reads the global `{name}`; the shader reads {}",
+                match read.is_empty() {
+                    true => "none".to_owned(),
+                    false => read.join(", "),
+                }
+            ),
+        },
+    ))
 }
 
 /// The inputs whose values are written as defaults: those that are fitted, and those of `--arg`.
@@ -164,6 +224,9 @@ fn compile_args(args: &FitArgs) -> CliResult<CompileArgs> {
     let first = args.targets[0].global.as_ref();
     for target in &args.targets {
         let global = target.global.as_ref();
+        if let Some(global) = global {
+            check_image_global(global)?;
+        }
         let place =
             |global: Option<&GlobalSetting>| global.map(|it| (it.name.clone(), it.ty.clone()));
         if place(global) != place(first) {
@@ -182,6 +245,18 @@ fn compile_args(args: &FitArgs) -> CliResult<CompileArgs> {
     Ok(compile)
 }
 
+/// Checks that a value of a global that images have is of its type.
+fn check_image_global(global: &GlobalSetting) -> CliResult {
+    let own = IMAGE_GLOBALS.iter().find(|own| own.name == global.name);
+    match own.map(|own| own.ty()) {
+        Some(ty) if ty != global.ty => Err(CliError::usage(format!(
+            "`--target …@{}=…`: that global of images is of type `{ty}`, and this value of type `{}`",
+            global.name, global.ty
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn load_shader(
     args: &FitArgs,
     compile: &CompileArgs,
@@ -193,7 +268,15 @@ fn load_shader(
     let size = ImageSize::new(1, 1).map_err(CliError::usage)?;
     PixelGrid::new(&mut setup, size, 0.0, false)?;
     let wanted = ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, compile);
-    let (program, sources) = load(&wanted, &setup)?;
+    let (program, sources) = load(&wanted, &setup).inspect_err(|_| {
+        if let Some(global) = args.targets[0].global.as_ref() {
+            let GlobalSetting { name, ty, .. } = global;
+            let text = format!(
+                "`--target …@{name}=…` declares the global `{name}` of type `{ty}`, as its value is"
+            );
+            report::note(&text, format);
+        }
+    })?;
     match program.module() {
         Some(_) => Ok((program, sources)),
         None => Err(CliError::usage(
@@ -221,56 +304,6 @@ fn read_files(args: &FitArgs, sources: &Sources) -> Vec<PathBuf> {
     sources.chain(targets).chain(args.mask.clone()).collect()
 }
 
-/// The gradient of the image by the inputs, unless it is one of differences of the loss.
-fn gradient(
-    rules: FitRules,
-    program: &Arc<Program>,
-    inputs: &FittedInputs,
-    output: &ShownOutput,
-) -> Result<Option<ShaderGradient>, adumbra::Diagnostics> {
-    let request = GradientRequest::new().of(output.name.as_str());
-    let inputs = inputs.inputs().iter();
-    let request = inputs.fold(request, |request, input| request.by_input(&*input.name));
-    let axes = [0, 1].map(|at| Axis::new("pixel", at, 1.0));
-    let jumps = |rules| {
-        let jumps = program.jump_gradient(&request, &axes, rules);
-        jumps.map(ShaderGradient::Jumps).map(Some)
-    };
-    match rules {
-        FitRules::Smooth => program
-            .gradient(&request)
-            .map(ShaderGradient::Smooth)
-            .map(Some),
-        FitRules::Pair => jumps(JumpRules::Pair),
-        FitRules::Edge => jumps(JumpRules::Edge),
-        FitRules::Fd | FitRules::Spsa => Ok(None),
-    }
-}
-
-/// Where derivatives end that would matter.
-fn ends(gradient: &ShaderGradient) -> &[Diagnostic] {
-    match gradient {
-        ShaderGradient::Smooth(gradient) => gradient.ends(),
-        ShaderGradient::Jumps(jumps) => jumps.ends(),
-    }
-}
-
-/// Notes that no input changes the image, as far as the rules see.
-fn note_still_image(gradient: &ShaderGradient, format: OutputFormat) {
-    let mut parameters = gradient.smooth().parameters().iter();
-    let (is_still, advice) = match gradient {
-        ShaderGradient::Smooth(_) => (
-            parameters.all(|by| by.is_zero),
-            ": `--rules edge` counts what moves its edges",
-        ),
-        ShaderGradient::Jumps(jumps) => (parameters.all(|by| jumps.is_zero(by)), ""),
-    };
-    if is_still {
-        let text = format!("by these rules no input that is fitted changes the image{advice}");
-        report::note(&text, format);
-    }
-}
-
 /// The pixels of a target, with its global, for a program.
 fn pixel_grid(
     setup: &Setup,
@@ -293,51 +326,13 @@ fn pixel_grid(
     grid.for_program(&setup, program)
 }
 
-/// What the result of a fit depends on, but for what `adumbra_fit` adds, by name.
-fn state_parts(
-    args: &FitArgs,
-    targets: &[FitTarget],
-    textures: &[PathBuf],
-    sources: &Sources,
-) -> CliResult<Vec<(&'static str, String)>> {
-    let mut target_bytes = Vec::new();
-    for target in targets {
-        let weights = target.weights.iter().flatten();
-        for number in target.image.values().iter().chain(weights) {
-            target_bytes.extend(number.to_bits().to_le_bytes());
-        }
-    }
-    let mut shader_bytes = Vec::new();
-    for (_, file) in sources.iter() {
-        shader_bytes.extend(file.text().as_bytes());
-    }
-    for file in textures {
-        shader_bytes.extend(input::read_file(file)?);
-    }
-    let globals: Vec<_> = args.targets.iter().map(|target| &target.global).collect();
-    let settings = format!(
-        "{:?} {:?} {:?} {globals:?} {:?}",
-        args.shader, args.arguments, args.compile.global_settings, args.output
-    );
-    Ok(vec![
-        ("adumbra", env!("CARGO_PKG_VERSION").to_owned()),
-        ("the shader", content_hash(&shader_bytes)),
-        ("the target", content_hash(&target_bytes)),
-        (
-            "`--shader`, `--arg`, `-g` or `--output`",
-            content_hash(settings.as_bytes()),
-        ),
-        ("`--rules`", format!("{:?}", args.rules).to_lowercase()),
-        ("`--loss`", format!("{:?}", args.loss).to_lowercase()),
-    ])
-}
-
 fn options(args: &FitArgs) -> FitOptions {
     FitOptions {
         restarts: args.restarts as usize,
         random_seed: args.random_seed,
-        noise: false,
+        noise: args.noise == NoiseName::On,
         first_given: true,
+        accept: args.accept,
         schedule: Schedule {
             iterations: args.iterations as usize,
             ..Schedule::default()

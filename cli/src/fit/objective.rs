@@ -4,18 +4,21 @@
 //! each channel, and the gradient is summed over the pixels. Both have the same bits on any number
 //! of threads.
 
+use super::gradient::ShaderGradient;
+use super::noise::NoisePlanes;
 use super::parameters::FittedInputs;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::grad::{GradHost, gradient_output, seed_globals};
 use crate::image::{GlobalPlanes, PIXEL_CENTRE, PixelGrid, Textures};
-use adumbra::Instance;
-use adumbra::batch::{BatchSetup, OutputPlane, OutputSums, Part, WholeBatch};
-use adumbra::gradient::{Gradient, JumpBatch, JumpGradient};
+use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, OutputSums, Part, WholeBatch};
+use adumbra::gradient::JumpBatch;
+use adumbra::{Instance, Program};
 use adumbra_fit::{
     FitParameter, Objective, ParameterGradient, ParameterPoint, Raster, RasterShape, Render,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// Why there is no image or gradient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,27 +40,34 @@ impl fmt::Display for ObjectiveError {
 
 impl std::error::Error for ObjectiveError {}
 
-/// The gradient of the shader, by rules.
-pub enum ShaderGradient {
-    Smooth(Gradient),
-    Jumps(JumpGradient),
+/// One of a kind for each program that a fit evaluates.
+pub struct OfPrograms<T> {
+    /// The shader.
+    pub own: T,
+    /// The shader with random variables, if there are some.
+    pub noisy: Option<T>,
+    /// Its gradient, or that of the one with random variables. None if it is one of differences.
+    pub gradient: Option<T>,
 }
 
-impl ShaderGradient {
-    /// The gradient of the smooth parts.
-    pub fn smooth(&self) -> &Gradient {
-        match self {
-            ShaderGradient::Smooth(gradient) => gradient,
-            ShaderGradient::Jumps(jumps) => jumps.smooth(),
-        }
+impl<T> OfPrograms<T> {
+    /// One of another kind for each.
+    ///
+    /// # Errors
+    /// If one cannot be made.
+    pub fn try_map<U>(&self, made: impl Fn(&T) -> CliResult<U>) -> CliResult<OfPrograms<U>> {
+        Ok(OfPrograms {
+            own: made(&self.own)?,
+            noisy: self.noisy.as_ref().map(&made).transpose()?,
+            gradient: self.gradient.as_ref().map(&made).transpose()?,
+        })
     }
 }
 
 /// The pixels of a target.
 pub struct TargetPixels {
-    /// The globals of the shader, and of the program of its gradient.
-    shader: GridPlanes,
-    gradient: Option<GridPlanes>,
+    /// By program, its globals.
+    globals: OfPrograms<GridPlanes>,
     shape: RasterShape,
 }
 
@@ -74,22 +84,24 @@ impl GridPlanes {
         let planes = grid.planes(&lines.collect::<Vec<_>>(), PIXEL_CENTRE);
         GridPlanes { grid, planes }
     }
+
+    fn globals(&self) -> BatchGlobals<'_> {
+        self.grid.batch_globals(&self.planes)
+    }
 }
 
 impl TargetPixels {
-    /// The pixels of a grid for the shader, and of one for its gradient, if one is taken.
-    pub fn new(shader: PixelGrid, gradient: Option<PixelGrid>, channels: usize) -> TargetPixels {
-        let [width, height] =
-            [shader.size().width(), shader.size().height()].map(|side| side as usize);
-        TargetPixels {
-            shader: GridPlanes::new(shader),
-            gradient: gradient.map(GridPlanes::new),
-            shape: RasterShape {
-                width,
-                height,
-                channels,
-            },
-        }
+    /// The pixels of a shape, with the grid for each program.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn new(
+        shape: RasterShape,
+        programs: &OfPrograms<Arc<Program>>,
+        grid: impl Fn(&Program) -> CliResult<PixelGrid>,
+    ) -> CliResult<TargetPixels> {
+        let globals = programs.try_map(|program| Ok(GridPlanes::new(grid(program)?)))?;
+        Ok(TargetPixels { globals, shape })
     }
 }
 
@@ -101,11 +113,11 @@ pub struct StartedProgram {
 
 /// A shader that is evaluated for a fit.
 pub struct FittedShader<'a> {
-    pub own: StartedProgram,
+    pub programs: OfPrograms<StartedProgram>,
     /// The output that is the image.
     pub output: String,
-    /// With its program. None if the gradient is one of differences.
-    pub gradient: Option<(ShaderGradient, StartedProgram)>,
+    /// None if the gradient is one of differences.
+    pub gradient: Option<ShaderGradient>,
     pub threads: usize,
     pub textures: &'a Textures,
     pub interrupt: &'a Interrupt,
@@ -117,6 +129,7 @@ pub struct ImageObjective<'a> {
     inputs: FittedInputs,
     targets: Vec<TargetPixels>,
     shapes: Vec<RasterShape>,
+    noise: NoisePlanes,
     /// Pixels of the last images that a limit stopped.
     stopped: usize,
 }
@@ -132,6 +145,7 @@ impl<'a> ImageObjective<'a> {
             shader,
             inputs,
             targets,
+            noise: NoisePlanes::default(),
             stopped: 0,
         }
     }
@@ -182,19 +196,25 @@ impl FittedShader<'_> {
             .threads(self.threads)
     }
 
-    /// The sums of the gradient's outputs over the pixels of a target.
-    fn sums(
+    /// The gradient, with its program.
+    fn gradient(&self) -> (&ShaderGradient, &StartedProgram) {
+        let program = self.programs.gradient.as_ref();
+        let taken = self.gradient.as_ref().zip(program);
+        taken.expect("a gradient is taken")
+    }
+
+    /// The sums of the gradient's outputs over the pixels of a shape with these globals. Points
+    /// look along random variables from that of number `random_from` on.
+    fn sums<'p>(
         &self,
         instance: &Instance,
-        target: &TargetPixels,
-        adjoint: &Raster,
+        (shape, mut globals): (RasterShape, BatchGlobals<'p>),
+        adjoint: &'p Raster,
         outputs: &[&str],
+        random_from: u64,
     ) -> Result<OutputSums, ObjectiveError> {
-        let (gradient, StartedProgram { setup, .. }) =
-            self.gradient.as_ref().expect("a gradient is taken");
-        let pixels = target.gradient.as_ref().expect("a gradient is taken");
-        let mut globals = pixels.grid.batch_globals(&pixels.planes);
-        let channels = target.shape.channels;
+        let (gradient, StartedProgram { setup, .. }) = self.gradient();
+        let channels = shape.channels;
         let of_image = gradient.smooth().outputs();
         for (name, first, count) in of_image.iter().flat_map(seed_globals) {
             for scalar in 0..count.min(channels.saturating_sub(first)) {
@@ -204,7 +224,7 @@ impl FittedShader<'_> {
                     .expect("it has the seeds");
             }
         }
-        let (points, host) = (0..target.shape.pixels(), || self.host());
+        let (points, host) = (0..shape.pixels(), || self.host());
         let sums = match gradient {
             ShaderGradient::Smooth(_) => {
                 let sums = self
@@ -216,7 +236,8 @@ impl FittedShader<'_> {
                 let sums = JumpBatch::new(jumps, instance)
                     .setup(setup.clone())
                     .threads(self.threads)
-                    .image(target.shape.width, points.clone())
+                    .image(shape.width, points.clone())
+                    .random_from(random_from)
                     .sums(&globals, points, outputs, host);
                 sums.map(|(sums, ..)| sums)
             }
@@ -243,17 +264,27 @@ impl Render for ImageObjective<'_> {
         images: &mut [Raster],
     ) -> Result<(), ObjectiveError> {
         let shader = &self.shader;
-        let StartedProgram { instance, setup } = &shader.own;
+        let has_noise = !point.scales.is_empty();
+        let started = shader.programs.noisy.as_ref().filter(|_| has_noise);
+        let StartedProgram { instance, setup } = started.unwrap_or(&shader.programs.own);
         let mut instance = instance.clone();
         self.inputs.set(&mut instance, point.values);
+        if has_noise {
+            self.inputs.set_scales(&mut instance, point.scales);
+            self.noise.draw(point, &self.inputs, &self.shapes);
+        }
         self.stopped = 0;
-        for (target, image) in self.targets.iter().zip(images) {
+        for (number, (target, image)) in self.targets.iter().zip(images).enumerate() {
             let (channels, pixels) = (target.shape.channels, target.shape.pixels());
             let mut planes = vec![vec![0.0_f32; pixels]; channels];
             let mut outputs: Vec<OutputPlane<'_>> = (planes.iter_mut().enumerate())
                 .map(|(at, plane)| OutputPlane::new(&shader.output, Part::Value, at, plane, 1))
                 .collect();
-            let globals = target.shader.grid.batch_globals(&target.shader.planes);
+            let noisy = target.globals.noisy.as_ref().filter(|_| has_noise);
+            let mut globals = noisy.unwrap_or(&target.globals.own).globals();
+            if has_noise {
+                self.noise.set(number, &self.inputs, &mut globals);
+            }
             let batch = shader.batch(&instance, setup);
             let done = batch.planes(&globals, 0..pixels, &mut outputs, || shader.host());
             shader.check_interrupt()?;
@@ -278,26 +309,44 @@ impl Objective for ImageObjective<'_> {
         gradient: &mut ParameterGradient,
     ) -> Result<(), ObjectiveError> {
         let shader = &self.shader;
-        let gradient_taken = shader.gradient.as_ref();
-        let (of_shader, started) = gradient_taken.expect("a gradient is taken");
+        let (of_shader, started) = shader.gradient();
         let mut instance = started.instance.clone();
         self.inputs.set(&mut instance, point.values);
+        let has_noise = !point.scales.is_empty();
+        if has_noise {
+            self.inputs.set_scales(&mut instance, point.scales);
+            self.noise.draw(point, &self.inputs, &self.shapes);
+        }
         let parameters = of_shader.smooth().parameters();
         let outputs: Vec<&str> = (parameters.iter())
             .map(|by| gradient_output(&by.value).expect("it is by inputs"))
             .collect();
         *gradient = ParameterGradient::zeros(point);
-        for (target, adjoint) in self.targets.iter().zip(adjoint) {
-            let sums = shader.sums(&instance, target, adjoint, &outputs)?;
-            for input in self.inputs.inputs() {
-                let at = parameters.iter().position(|by| by.value.name == input.name);
+        for (number, (target, adjoint)) in self.targets.iter().zip(adjoint).enumerate() {
+            let pixels = target.globals.gradient.as_ref();
+            let mut globals = pixels.expect("a gradient is taken").globals();
+            if has_noise {
+                self.noise.set(number, &self.inputs, &mut globals);
+            }
+            let of = (target.shape, globals);
+            let sums = shader.sums(&instance, of, adjoint, &outputs, point.noise_seed)?;
+            let total = |name: &str| {
+                let at = parameters.iter().position(|by| by.value.name == name);
                 let at = at.expect("it is by all inputs that are fitted");
-                let total = sums.total(outputs[at]).expect("it is summed");
-                let slopes = input.of_mut(&mut gradient.values);
-                slopes
-                    .iter_mut()
-                    .zip(total)
-                    .for_each(|(to, sum)| *to += sum);
+                sums.total(outputs[at]).expect("it is summed")
+            };
+            for input in self.inputs.inputs() {
+                let slopes = input.of_mut(&mut gradient.values).iter_mut();
+                let sums = slopes.zip(total(&input.name));
+                sums.for_each(|(slope, sum)| *slope += sum);
+                let Some(variable) = input.variable.as_ref().filter(|_| has_noise) else {
+                    continue;
+                };
+                // By scales over the ranges of the inputs.
+                let floats = input.of(self.inputs.floats());
+                let slopes = input.of_mut(&mut gradient.scales).iter_mut().zip(floats);
+                let sums = slopes.zip(total(&variable.scale));
+                sums.for_each(|((slope, float), sum)| *slope += float.width() * sum);
             }
         }
         Ok(())

@@ -1,16 +1,20 @@
-//! The parameters of a fit: floats of a shader's inputs, by their metadata.
+//! The parameters of a fit: floats of a shader's inputs, by their metadata and by options.
 //!
-//! Inputs with the metadata `fit` are fitted, or all that have floats if none has it. `min` and
-//! `max` are bounds, `range` is the width that starts are drawn from, and `keep` is for inputs that
-//! stay as they are.
+//! Inputs with the metadata `fit` are fitted, or all that have floats if none has it; those with
+//! `keep` never are. Likewise those with `noise` are random variables if there are some, or all
+//! that move edges.
 
+use super::metadata::{FitMetadata, note_misspelt};
+use crate::args::fit::FitArgs;
 use crate::error::{CliError, CliResult};
 use crate::moved::{input_float, set_input_floats};
+use crate::report::{self, OutputFormat};
 use crate::show::has_floats;
+use adumbra::gradient::RandomInput;
 use adumbra::program::Input;
 use adumbra::{Instance, Type};
-use adumbra_fit::FitParameter;
-use std::cmp::Ordering;
+use adumbra_fit::{FitParameter, LEARNING_RATE};
+use adumbra_frontend::closest_name;
 
 /// The inputs that are fitted.
 #[derive(Clone, Debug)]
@@ -27,69 +31,73 @@ pub struct FittedInput {
     first: usize,
     /// The floats' numbers among the scalars of the input.
     scalars: Vec<usize>,
+    /// What its metadata says of noise, if it does.
+    noise: Option<bool>,
+    /// The random variable that it is, if it is one.
+    pub variable: Option<RandomInput>,
 }
 
 impl FittedInputs {
-    /// The inputs of a shader that are fitted, from the values of an instance.
+    /// The inputs of a shader that are fitted, from the values of an instance. What its metadata
+    /// may have meant otherwise is noted.
     ///
     /// # Errors
-    /// If there is none, or the metadata of one makes no sense.
-    pub fn new(start: &Instance) -> CliResult<FittedInputs> {
+    /// If there is none, the metadata of one makes no sense, or the arguments name none.
+    pub fn new(start: &Instance, args: &FitArgs, format: OutputFormat) -> CliResult<FittedInputs> {
         let all = start.program().inputs();
-        let is_named = |input: &&Input| has_flag(input, "fit");
-        let is_any_named = all.iter().any(|input| is_named(&input));
-        let is_fitted = |input: &&Input| match is_any_named {
-            true => is_named(input),
-            false => has_floats(&input.ty) && can_be_written(&input.ty),
-        };
+        let rates = args.learning_rates.iter();
+        for name in rates.filter_map(|of| of.input.as_ref()).chain(&args.fixed) {
+            check_is_input(all, name)?;
+        }
+        all.iter().for_each(|input| note_misspelt(input, format));
+        let metadata = all.iter().map(FitMetadata::new);
+        let metadata: Vec<FitMetadata> = metadata.collect::<CliResult<_>>()?;
+        let is_any_named = metadata.iter().any(|of| of.fit);
         let mut fitted = FittedInputs {
             inputs: Vec::new(),
             floats: Vec::new(),
         };
-        for input in all.iter().filter(is_fitted) {
-            if has_flag(input, "keep") {
+        for (input, of) in all.iter().zip(&metadata) {
+            let can_be_fitted = has_floats(&input.ty) && can_be_written(&input.ty);
+            let is_chosen = match is_any_named {
+                true => of.fit,
+                false => can_be_fitted,
+            };
+            if !is_chosen || of.keep || args.fixed.contains(&input.name) {
                 continue;
             }
-            if !has_floats(&input.ty) || !can_be_written(&input.ty) {
+            if !can_be_fitted {
                 return Err(CliError::usage(format!(
                     "the input `{}` of type `{}` cannot be fitted: floats, vectors, matrices and arrays of these can",
                     input.name, input.ty
                 )));
             }
-            fitted.add(start, input)?;
+            fitted.add(start, input, of, args)?;
         }
         if fitted.inputs.is_empty() {
             return Err(CliError::usage(
                 "there is nothing to fit: no input has floats that may change",
             ));
         }
+        fitted.note_starts(format);
         Ok(fitted)
     }
 
-    fn add(&mut self, start: &Instance, input: &Input) -> CliResult {
-        let number = |name: &str| {
-            let value = input.metadata_value(name)?;
-            Some(value.as_number().unwrap_or(f64::NAN))
-        };
-        let (least, most) = (number("min"), number("max"));
-        let (min, max) = (
-            least.unwrap_or(f64::NEG_INFINITY),
-            most.unwrap_or(f64::INFINITY),
-        );
-        // What is no number is NaN here.
-        if min.partial_cmp(&max) != Some(Ordering::Less) {
-            return Err(CliError::usage(format!(
-                "`min` and `max` of the input `{}` must be numbers, the first below the second",
-                input.name
-            )));
-        }
-        let range = number("range");
-        if range.is_some_and(|range| !(range > 0.0 && range.is_finite())) {
-            return Err(CliError::usage(format!(
-                "`range` of the input `{}` must be a number above 0",
-                input.name
-            )));
-        }
+    fn add(
+        &mut self,
+        start: &Instance,
+        input: &Input,
+        of: &FitMetadata,
+        args: &FitArgs,
+    ) -> CliResult {
+        let rates = args.learning_rates.iter().rev();
+        let own = rates
+            .clone()
+            .find(|rate| rate.input.as_ref() == Some(&input.name));
+        let of_all = rates.clone().find(|rate| rate.input.is_none());
+        // The option of one input is before its metadata, and that before the option of all.
+        let learning_rate = own.map(|own| own.rate).or(of.learning_rate);
+        let learning_rate = learning_rate.or(of_all.map(|of_all| of_all.rate));
         let (first, scalars) = (self.floats.len(), input.ty.float_scalars());
         for &scalar in &scalars {
             let value = f64::from(input_float(start, &input.name, scalar));
@@ -98,14 +106,15 @@ impl FittedInputs {
                 return Err(CliError::usage(format!("a float of `{name}` is {value}")));
             }
             let around = |width: f64| [value - width / 2.0, value + width / 2.0];
-            let range = match (range, least, most) {
+            let range = match (of.range, of.min, of.max) {
                 (Some(range), ..) => around(range),
                 (None, Some(min), Some(max)) => [min, max],
                 (None, ..) => around(value.abs().max(1.0)),
             };
             self.floats.push(FitParameter {
-                min,
-                max,
+                min: of.min.unwrap_or(f64::NEG_INFINITY),
+                max: of.max.unwrap_or(f64::INFINITY),
+                learning_rate: learning_rate.unwrap_or(LEARNING_RATE),
                 ..FitParameter::new(&input.name, value, range)
             });
         }
@@ -113,8 +122,68 @@ impl FittedInputs {
             name: input.name.clone(),
             first,
             scalars,
+            noise: of.noise,
+            variable: None,
         });
         Ok(())
+    }
+
+    /// Notes floats that begin at a bound, since they are beyond it.
+    fn note_starts(&self, format: OutputFormat) {
+        for float in &self.floats {
+            let begins = float.clamp(float.value);
+            if begins != float.value {
+                let bound = if begins == float.min { "min" } else { "max" };
+                let text = format!(
+                    "`{}` is {}, beyond its `{bound}`: the first start has {begins}",
+                    float.name, float.value
+                );
+                report::note(&text, format);
+            }
+        }
+    }
+
+    /// The inputs that are to be random variables: those that the metadata names, or all that move
+    /// edges but for those that it denies.
+    ///
+    /// # Errors
+    /// If one that is named moves no edge.
+    pub fn random_names(&self, moves_edges: impl Fn(&str) -> bool) -> CliResult<Vec<String>> {
+        let is_any_named = self.inputs.iter().any(|input| input.noise == Some(true));
+        let mut names = Vec::new();
+        for input in &self.inputs {
+            let is_chosen = match is_any_named {
+                true => input.noise == Some(true),
+                false => input.noise.is_none() && moves_edges(&input.name),
+            };
+            if is_chosen && !moves_edges(&input.name) {
+                return Err(CliError::usage(format!(
+                    "`noise` of the input `{}`: only inputs that move edges are random variables, and it moves none",
+                    input.name
+                )));
+            }
+            names.extend(is_chosen.then(|| input.name.clone()));
+        }
+        Ok(names)
+    }
+
+    /// Makes inputs random variables.
+    pub fn make_random(&mut self, variables: &[RandomInput]) {
+        for input in &mut self.inputs {
+            let mut variables = variables.iter();
+            input.variable = variables.find(|of| of.input == input.name).cloned();
+            let is_random = input.variable.is_some();
+            let floats = input.of_mut(&mut self.floats);
+            floats.iter_mut().for_each(|float| float.noise = is_random);
+        }
+    }
+
+    /// The numbers of the floats that are random variables, in order.
+    pub fn random_floats(&self) -> impl Iterator<Item = usize> {
+        let floats = self.floats.iter().enumerate();
+        floats
+            .filter(|(_, float)| float.is_random())
+            .map(|(at, _)| at)
     }
 
     /// The inputs, in order.
@@ -137,24 +206,44 @@ impl FittedInputs {
             set_input_floats(instance, &input.name, &floats);
         }
     }
+
+    /// Sets the scales of random variables of an instance of the program that has them; those of a
+    /// fit are over the ranges of the inputs.
+    pub fn set_scales(&self, instance: &mut Instance, scales: &[f64]) {
+        for input in &self.inputs {
+            let Some(variable) = &input.variable else {
+                continue;
+            };
+            let floats = input.of(scales).iter().zip(input.of(&self.floats));
+            let floats = floats.map(|(scale, float)| (scale * float.width()) as f32);
+            let floats: Vec<(usize, f32)> = floats.enumerate().collect();
+            set_input_floats(instance, &variable.scale, &floats);
+        }
+    }
 }
 
 impl FittedInput {
-    /// Its own among the numbers of all floats.
-    pub fn of<'v>(&self, values: &'v [f64]) -> &'v [f64] {
+    /// Its own among those of all floats.
+    pub fn of<'v, T>(&self, values: &'v [T]) -> &'v [T] {
         &values[self.first..][..self.scalars.len()]
     }
 
-    /// Its own among the numbers of all floats.
-    pub fn of_mut<'v>(&self, values: &'v mut [f64]) -> &'v mut [f64] {
+    /// Its own among those of all floats.
+    pub fn of_mut<'v, T>(&self, values: &'v mut [T]) -> &'v mut [T] {
         &mut values[self.first..][..self.scalars.len()]
     }
 }
 
-/// Whether metadata names a flag, and does not deny it.
-fn has_flag(input: &Input, name: &str) -> bool {
-    let value = input.metadata_value(name);
-    value.is_some_and(|value| value.as_bool() != Some(false))
+/// Checks that there is an input of a name that an option gives.
+fn check_is_input(inputs: &[Input], name: &str) -> CliResult {
+    if inputs.iter().any(|input| input.name == name) {
+        return Ok(());
+    }
+    let known = inputs.iter().map(|input| input.name.as_str());
+    Err(CliError::usage(match closest_name(name, known) {
+        Some(meant) => format!("there is no input `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no input `{name}`"),
+    }))
 }
 
 /// Whether a value of the type can be written as a default.

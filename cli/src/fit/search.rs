@@ -1,43 +1,21 @@
 //! The search: iterations until the fit is done or a limit is reached, with the state in a file.
 
 use super::objective::{ImageObjective, ObjectiveError};
+use super::state::SearchState;
 use crate::args::fit::{FitArgs, FitRules};
 use crate::error::{CliError, CliResult};
-use crate::input;
-use crate::report;
+use crate::report::OutputFormat;
 use adumbra::value::HumanFloat;
 use adumbra_fit::{
     Adjoint, CentralDifferences, Estimator, Fit, FitOptions, FitProgress, Loss as _, PyramidLoss,
-    RestartRecord, Spsa, write_atomically,
+    RestartRecord, Spsa,
 };
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The longest time of iterations that are not in the file of the state.
 const UNSAVED: Duration = Duration::from_secs(1);
-
-/// The file of the state, in the folder of `--checkpoint`.
-const STATE_FILE: &str = "fit.json";
-
-/// The state of a fit in a file.
-pub struct SearchState {
-    /// None if it is not kept.
-    file: Option<PathBuf>,
-    /// What the result depends on, by name.
-    parts: Vec<(&'static str, String)>,
-}
-
-impl SearchState {
-    pub fn new(args: &FitArgs, parts: Vec<(&'static str, String)>) -> SearchState {
-        let folder = args.checkpoint.as_deref();
-        SearchState {
-            file: folder.map(|folder| folder.join(STATE_FILE)),
-            parts,
-        }
-    }
-}
 
 /// A search with what it evaluates.
 pub struct Search<'a> {
@@ -64,7 +42,7 @@ impl FoundFit {
 }
 
 type BoxedEstimator<'a> = Box<dyn for<'o> Estimator<&'o mut ImageObjective<'a>>>;
-type RunningFit<'o, 'a> = Fit<&'o mut ImageObjective<'a>, PyramidLoss, BoxedEstimator<'a>>;
+pub type RunningFit<'o, 'a> = Fit<&'o mut ImageObjective<'a>, PyramidLoss, BoxedEstimator<'a>>;
 
 impl<'a> Search<'a> {
     /// Searches until the fit is done, or a limit of the command line is reached.
@@ -79,20 +57,18 @@ impl<'a> Search<'a> {
             FitRules::Spsa => Box::new(Spsa::default()),
         };
         let objective = &mut self.objective;
-        let mut fit = match saved(args, state)? {
+        let mut fit = match state.saved(args.resume)? {
             Some(saved) => Fit::resume(objective, loss, estimator, options, &state.parts, &saved)
-                .map_err(CliError::usage)?,
+                .map_err(|error| state.refusal(&error))?,
             None => Fit::new(objective, loss, estimator, options).map_err(CliError::usage)?,
         };
         state.save(&fit)?;
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:16} {wide_msg} {eta}");
-        bar.set_style(style.expect("the template is sound"));
+        let bar = SearchBar::new(args);
         let (began, mut saved) = (Instant::now(), Instant::now());
         let (mut iterations, mut is_within) = (0, false);
         let ended_by = loop {
             if fit.is_done() {
-                break None;
+                break fit.is_accepted().then_some("--accept");
             }
             if args.stop_after.is_some_and(|most| iterations >= most) {
                 break Some("--stop-after");
@@ -105,8 +81,9 @@ impl<'a> Search<'a> {
             let progress = match fit.step() {
                 Ok(progress) => progress.expect("it is not done"),
                 Err(ObjectiveError::Interrupted) => {
-                    bar.finish_and_clear();
-                    return Err(state.interrupted(&fit));
+                    bar.clear();
+                    let format = OutputFormat::of(args.json);
+                    return Err(state.interrupted(&fit, format));
                 }
                 Err(ObjectiveError::Engine(why)) => return Err(CliError::Usage(why)),
             };
@@ -117,40 +94,14 @@ impl<'a> Search<'a> {
                 state.save(&fit)?;
                 saved = Instant::now();
             }
-            show_progress(&bar, args, &progress);
+            bar.show(&progress);
         };
-        bar.finish_and_clear();
+        bar.clear();
         state.save(&fit)?;
         Ok(FoundFit {
             records: records(&mut fit, is_within)?,
             ended_by,
         })
-    }
-}
-
-impl SearchState {
-    /// Writes the state, if it is kept.
-    fn save(&self, fit: &RunningFit<'_, '_>) -> CliResult {
-        let Some(file) = &self.file else {
-            return Ok(());
-        };
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| write_atomically(file, &fit.checkpoint(&self.parts)));
-        written
-            .map_err(|error| CliError::usage(format!("cannot write {}: {error}", file.display())))
-    }
-
-    /// Saves the state after Ctrl-C, and says how to go on.
-    fn interrupted(&self, fit: &RunningFit<'_, '_>) -> CliError {
-        if let Err(failed) = self.save(fit) {
-            return failed;
-        }
-        report::message(match self.file {
-            Some(_) => "interrupted: the same command with `--resume` goes on from here",
-            None => "interrupted: with `--checkpoint DIR` a fit can go on",
-        });
-        CliError::Interrupted
     }
 }
 
@@ -168,31 +119,44 @@ fn records(fit: &mut RunningFit<'_, '_>, is_within: bool) -> CliResult<Vec<Resta
     Ok(records)
 }
 
-/// The state that `--resume` goes on from.
-fn saved(args: &FitArgs, state: &SearchState) -> CliResult<Option<Vec<u8>>> {
-    let Some(file) = &state.file else {
-        return Ok(None);
-    };
-    match (args.resume, file.exists()) {
-        (true, _) => input::read_file(file).map(Some),
-        (false, false) => Ok(None),
-        (false, true) => Err(CliError::usage(format!(
-            "{} is the state of a fit: go on from it by `--resume`, or name another folder",
-            file.display()
-        ))),
-    }
+/// The bar of a search: a tick for each iteration that there may be.
+struct SearchBar {
+    bar: ProgressBar,
+    restarts: u64,
+    /// The most iterations of a stage.
+    iterations: u64,
 }
 
-fn show_progress(bar: &ProgressBar, args: &FitArgs, progress: &FitProgress) {
-    let stages = progress.stages as u64;
-    bar.set_length(u64::from(args.restarts) * stages);
-    let restart = progress.restart as u64;
-    bar.set_position(restart * stages + progress.stage.min(progress.stages) as u64);
-    let [loss, best] = [progress.loss, progress.best].map(|loss| HumanFloat(loss as f32));
-    bar.set_message(format!(
-        "restart {} of {}, stage {} of {stages}, loss {loss}, best {best}",
-        restart + 1,
-        args.restarts,
-        progress.stage,
-    ));
+impl SearchBar {
+    fn new(args: &FitArgs) -> SearchBar {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template("{bar:16} {wide_msg} {eta}");
+        bar.set_style(style.expect("the template is sound"));
+        SearchBar {
+            bar,
+            restarts: args.restarts.into(),
+            iterations: args.iterations.into(),
+        }
+    }
+
+    fn show(&self, progress: &FitProgress) {
+        let stages = progress.stages as u64;
+        self.bar
+            .set_length(self.restarts * stages * self.iterations);
+        let restart = progress.restart as u64;
+        let stage = (progress.stage as u64).min(stages);
+        let before = (restart * stages + stage) * self.iterations;
+        self.bar
+            .set_position(before + progress.stage_iteration as u64);
+        let [loss, best] = [progress.loss, progress.best].map(|loss| HumanFloat(loss as f32));
+        self.bar.set_message(format!(
+            "restart {} of {}, stage {stage} of {stages}, loss {loss}, best {best}",
+            restart + 1,
+            self.restarts,
+        ));
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
 }

@@ -3,7 +3,7 @@
 use super::files::FitFiles;
 use super::objective::ImageObjective;
 use super::search::FoundFit;
-use crate::args::fit::FitArgs;
+use crate::args::fit::{FitArgs, NoiseName};
 use crate::error::{CliError, CliResult};
 use crate::show::table;
 use adumbra::value::HumanFloat;
@@ -22,6 +22,7 @@ pub struct FitSummary<'a> {
     targets: Vec<TargetSummary>,
     rules: String,
     distance: String,
+    noise: bool,
     random_seed: u64,
     iterations_of_a_stage: u32,
     /// The option that ended it before it was done.
@@ -66,6 +67,7 @@ impl<'a> FitSummary<'a> {
                 .collect(),
             rules: format!("{:?}", args.rules).to_lowercase(),
             distance: format!("{:?}", args.loss).to_lowercase(),
+            noise: args.noise == NoiseName::On,
             random_seed: args.random_seed,
             iterations_of_a_stage: args.iterations,
             ended_by: found.ended_by,
@@ -109,7 +111,10 @@ impl<'a> FitSummary<'a> {
         let [first, last] = [self.first_loss, self.report.loss].map(|loss| HumanFloat(loss as f32));
         let restart = match self.report.restarts.len() {
             1 => String::new(),
-            restarts => format!(", of restart {} of {restarts}", restart + 1),
+            restarts => format!(
+                "; the best of {restarts} restarts is number {}",
+                restart + 1
+            ),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -125,8 +130,6 @@ impl<'a> FitSummary<'a> {
         if let Some(option) = self.ended_by {
             let _ = writeln!(out, "\nended by {option}");
         }
-        let names = files.paths().map(|path| path.display().to_string());
-        let names: Vec<String> = names.collect();
-        let _ = writeln!(out, "\nwritten: {}", names.join(", "));
+        let _ = writeln!(out, "\nwritten: {}", files.names().join(", "));
     }
 }

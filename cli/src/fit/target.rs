@@ -59,7 +59,7 @@ fn fit_target(image: &Image, channels: usize) -> FitTarget {
 
 /// The image in another size: each pixel is the mean of what it covers, by area and, of colours,
 /// by alpha.
-fn resized(image: &Image, size: ImageSize) -> Image {
+pub fn resized(image: &Image, size: ImageSize) -> Image {
     if image.size() == size {
         return image.clone();
     }

@@ -116,14 +116,19 @@ fn check_options(args: &ImageArgs) -> CliResult {
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
 fn image_paths(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
-    let Some(frames) = args.frames else {
-        return vec![out.path.to_owned()];
-    };
+    match args.frames {
+        None => vec![out.path.to_owned()],
+        Some(frames) => numbered_paths(out.path, frames),
+    }
+}
+
+/// The files of as many images: for `OUT.png` they are `OUT_0001.png` and so on.
+pub fn numbered_paths(out: &Path, frames: u32) -> Vec<PathBuf> {
     let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let (stem, ending) = (text(out.path.file_stem()), text(out.path.extension()));
+    let (stem, ending) = (text(out.file_stem()), text(out.extension()));
     let digits = frames.to_string().len().max(4);
     let numbered = (1..=frames).map(|frame| format!("{stem}_{frame:0digits$}.{ending}"));
-    numbered.map(|name| out.path.with_file_name(name)).collect()
+    numbered.map(|name| out.with_file_name(name)).collect()
 }
 
 /// The setup of an image from the command line, with its program and grid.

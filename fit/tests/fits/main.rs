@@ -171,7 +171,11 @@ fn restarts_are_the_same_in_any_order() {
         };
         let mut fit = Fit::new(disc.clone(), loss(&disc, Distance::L2), Adjoint, options).unwrap();
         run(&mut fit);
-        fit.records().cloned().collect::<Vec<_>>()
+        let mut records: Vec<RestartRecord> = fit.records().cloned().collect();
+        // The best of those that are there keeps its course.
+        let points = records.iter_mut().flat_map(|record| &mut record.trace);
+        points.for_each(|point| point.values.clear());
+        records
     };
     let all = fit(0, 4);
     assert_eq!(fit(3, 1), all[3..]);

@@ -11,10 +11,10 @@ const RULE: Spsa = Spsa {
     samples: 1,
 };
 
-fn setup(shader: &str) -> [(&'static str, String); 2] {
+fn setup(shader: &str) -> [SetupPart; 2] {
     [
-        ("shader", content_hash(shader.as_bytes())),
-        ("rules", "spsa".to_owned()),
+        SetupPart::hashed("shader", shader.as_bytes()),
+        SetupPart::new("rules", "spsa"),
     ]
 }
 
@@ -67,7 +67,7 @@ fn other_setups_are_refused_by_name() {
     fit.step().unwrap();
     let checkpoint = fit.checkpoint(&setup("a"));
     let part = |result: Result<DiscFit, CheckpointError>| match result.unwrap_err() {
-        CheckpointError::Differs { part, .. } => part,
+        CheckpointError::Differs(difference) => difference.part,
         other => panic!("{other}"),
     };
     assert_eq!(part(resume(&checkpoint, options(2, true), "b")), "shader");
@@ -82,7 +82,17 @@ fn other_setups_are_refused_by_name() {
         error.to_string(),
         "the checkpoint is of another setup: random seed was 7, and is 8"
     );
-    let other = |disc: Disc, setup: &[(&str, String)]| {
+    let shader = resume(&checkpoint, options(2, true), "b").unwrap_err();
+    assert_eq!(
+        shader.to_string(),
+        "the checkpoint is of another setup: shader is not what it was"
+    );
+    let accepting = FitOptions {
+        accept: Some(0.5),
+        ..options(2, true)
+    };
+    assert_eq!(part(resume(&checkpoint, accepting, "a")), "accepted loss");
+    let other = |disc: Disc, setup: &[SetupPart]| {
         let loss = loss(&disc, Distance::L2);
         part(Fit::resume(
             disc,
@@ -131,8 +141,8 @@ fn altered_checkpoints_are_refused() {
         resume(&bytes, options(2, true), "a").unwrap_err()
     };
     assert_eq!(
-        altered("\"version\":1", "\"version\":2"),
-        CheckpointError::Version(2)
+        altered("\"version\":2", "\"version\":1"),
+        CheckpointError::Version(1)
     );
     for (from, to) in [
         ("adumbra fit checkpoint", "another"),
@@ -141,10 +151,75 @@ fn altered_checkpoints_are_refused() {
         ("\"mean\":\"", "\"mean\":\"0 "),
         ("\"iterations\":60", "\"iterations\":61000"),
         ("\"idle\":", "\"idle\":9"),
+        ("\"still\":0", "\"still\":61"),
+        (
+            "\"cpu_s\":\"0.0\",\"values\":\"",
+            "\"cpu_s\":\"0.0\",\"values\":\"1 ",
+        ),
     ] {
         assert!(
             matches!(altered(from, to), CheckpointError::Malformed(_)),
             "{from}"
         );
     }
+}
+
+/// An accepted restart ends the fit, also one that goes on; the others begin as they would have.
+#[test]
+fn accepted_restart_ends_the_fit() {
+    let mut whole = start(options(3, true));
+    run(&mut whole);
+    let losses: Vec<f64> = whole.records().map(|record| record.loss).collect();
+    let accepting = |accept: f64| FitOptions {
+        accept: Some(accept),
+        ..options(3, true)
+    };
+    // Just what the first restart reached after some stage.
+    let reached = whole.records().next().unwrap().trace[1].loss;
+    let mut fit = start(accepting(reached));
+    run(&mut fit);
+    let records: Vec<RestartRecord> = fit.records().cloned().collect();
+    assert!(fit.is_accepted() && records.len() == 1);
+    assert!(records[0].loss <= reached && records[0].trace.len() == 2);
+    let saved = fit.checkpoint(&setup("a"));
+    assert!(resume(&saved, accepting(reached), "a").unwrap().is_done());
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut fit = start(accepting(least / 2.0));
+    run(&mut fit);
+    assert!(!fit.is_accepted());
+    assert_eq!(
+        fit.records().map(|record| record.loss).collect::<Vec<_>>(),
+        losses
+    );
+    let never = accepting(f64::NAN);
+    let disc = Disc::new(17, 16);
+    let loss = loss(&disc, Distance::L2);
+    assert_eq!(
+        Fit::new(disc, loss, RULE, never).unwrap_err(),
+        FitSetupError::Accept
+    );
+}
+
+/// Images of a fit's course come from the parameters of the best restart.
+#[test]
+fn best_restart_alone_keeps_its_course() {
+    let mut fit = start(options(3, true));
+    run(&mut fit);
+    let best = fit.best().unwrap().restart;
+    for record in fit.records() {
+        let kept = record.trace.iter().filter(|point| !point.values.is_empty());
+        let expected = if record.restart == best {
+            record.trace.len()
+        } else {
+            0
+        };
+        assert_eq!(kept.count(), expected, "{}", record.restart);
+    }
+    let best = fit.best().unwrap();
+    let least = best
+        .trace
+        .iter()
+        .min_by(|a, b| a.loss.total_cmp(&b.loss))
+        .unwrap();
+    assert_eq!((least.loss, &least.values), (best.loss, &best.values));
 }

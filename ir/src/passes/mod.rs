@@ -35,6 +35,7 @@ mod lineage;
 mod lost_gradients;
 mod lost_shadows;
 mod memory_reads;
+mod noise;
 mod pair;
 mod pass_times;
 mod pipeline;
@@ -64,8 +65,8 @@ pub use differentiate::{
 };
 pub use drop_outputs::drop_outputs;
 pub use entry_derivative::{
-    EntryDerivative, EntryLosses, TangentGlobal, differentiate_entry, entry_losses,
-    tangent_globals, tangent_name, tangent_type,
+    EntryDerivative, EntryLosses, FloatGlobal, differentiate_entry, entry_losses, tangent_globals,
+    tangent_name, tangent_type,
 };
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_gradients::{
@@ -73,6 +74,7 @@ pub use lost_gradients::{
     MAX_ELEMENT_NODES, lost_gradients,
 };
 pub use lost_shadows::{LostShadows, lost_shadows};
+pub use noise::{add_noise, noise_globals, scale_name};
 pub use pair::{
     MAX_STRAIGHT, names as pair_names, pair_decisions, pair_gradient, straighten_entry,
 };

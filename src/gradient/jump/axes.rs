@@ -1,4 +1,4 @@
-//! The sampling axes: the globals along which a pixel has neighbours.
+//! The sampling axes: the globals along which a pixel has neighbours, and random variables.
 
 use crate::globals::GlobalsLayout;
 use crate::value::Part;
@@ -6,7 +6,7 @@ use adumbra_ir::{Scalar, Type};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most axes.
+/// The most axes along which points have neighbours. Random variables are axes of their own number.
 pub const MAX_AXES: usize = 4;
 
 /// A float among the globals of a host, and the distance of neighbouring samples along it.
@@ -22,6 +22,7 @@ pub struct Axis {
     global: String,
     scalar: usize,
     spacing: f64,
+    is_random: bool,
 }
 
 impl Axis {
@@ -32,6 +33,24 @@ impl Axis {
             global: global.into(),
             scalar,
             spacing,
+            is_random: false,
+        }
+    }
+
+    /// A float of a global that is a random variable of the points, uniform on [-½, ½). Along it a
+    /// point has no neighbours, but that whole interval.
+    ///
+    /// By the rules [`Edge`](super::JumpRules::Edge) a point's gradient is that of the average over
+    /// the interval: edges in it count where, of all axes, their margins move fastest along this
+    /// one. A point looks along one of the random variables, whose edges count as often as there
+    /// are such variables: [`JumpBatch::random_from`](super::JumpBatch::random_from). The other
+    /// variables stay along it, and each stays along the other axes.
+    ///
+    /// By the rules [`Pair`](super::JumpRules::Pair) neighbours in an image have their own.
+    pub fn random(global: impl Into<String>, scalar: usize) -> Axis {
+        Axis {
+            is_random: true,
+            ..Axis::new(global, scalar, 1.0)
         }
     }
 
@@ -45,9 +64,14 @@ impl Axis {
         self.scalar
     }
 
-    /// The distance of neighbouring samples.
+    /// The distance of neighbouring samples; the width of the interval of a random variable.
     pub fn spacing(&self) -> f64 {
         self.spacing
+    }
+
+    /// Whether it is a random variable of the points.
+    pub fn is_random(&self) -> bool {
+        self.is_random
     }
 
     /// Its name among globals: that of the global alone, if this is one float.
@@ -113,14 +137,16 @@ pub(in crate::gradient) enum Slope {
 #[derive(Clone, Debug)]
 pub(in crate::gradient) struct AxisMoves {
     pub(in crate::gradient) spacing: f64,
-    /// The words of values, each with its slope.
+    /// Whether samples have its float at their offsets, instead of theirs moved by it.
+    pub(in crate::gradient) is_random: bool,
+    /// The words of values, each with its slope; of a random variable its own alone.
     pub(in crate::gradient) moves: Vec<(usize, Slope)>,
 }
 
 /// Why axes are none of a layout's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gradient) enum AxisError {
-    /// There are none, or more than [`MAX_AXES`].
+    /// There are none, or more with neighbours than [`MAX_AXES`].
     Count(usize),
     /// There is no such global.
     Unknown(String),
@@ -133,13 +159,19 @@ pub(in crate::gradient) enum AxisError {
 }
 
 /// The words that change along each axis: the axis itself, and along the first two all other floats
-/// by their shadows.
+/// by their shadows, but for random variables. Axes of neighbours come first.
 pub(in crate::gradient) fn moves(
     axes: &[Axis],
     layout: &GlobalsLayout,
 ) -> Result<Vec<AxisMoves>, AxisError> {
-    if axes.is_empty() || axes.len() > MAX_AXES {
-        return Err(AxisError::Count(axes.len()));
+    let neighbours = axes.iter().filter(|axis| !axis.is_random).count();
+    if axes.is_empty() || neighbours > MAX_AXES {
+        return Err(AxisError::Count(neighbours));
+    }
+    let mut random = Vec::new();
+    for axis in axes.iter().filter(|axis| axis.is_random) {
+        let member = layout.member(&axis.global);
+        random.extend(member.map(|of| of.part(Part::Value as usize).start + axis.scalar));
     }
     let mut found = Vec::with_capacity(axes.len());
     for (at, axis) in axes.iter().enumerate() {
@@ -157,18 +189,20 @@ pub(in crate::gradient) fn moves(
         }
         let own = member.part(Part::Value as usize).start + axis.scalar;
         let mut moves = vec![(own, Slope::One)];
-        let shadows = [Part::Ddx, Part::Ddy].get(at);
+        let shadows = [Part::Ddx, Part::Ddy].get(at).filter(|_| !axis.is_random);
         for (member, shadows) in layout.members().iter().zip(shadows.into_iter().cycle()) {
             let values = member.part(Part::Value as usize);
             let shadows = member.part(*shadows as usize);
             for (scalar, (value, shadow)) in values.zip(shadows).enumerate() {
-                if value != own && is_float(member.ty(), scalar) {
+                let is_moved = value != own && !random.contains(&value);
+                if is_moved && is_float(member.ty(), scalar) {
                     moves.push((value, Slope::Shadow(shadow)));
                 }
             }
         }
         found.push(AxisMoves {
             spacing: axis.spacing,
+            is_random: axis.is_random,
             moves,
         });
     }

@@ -26,6 +26,9 @@ const BLOCK: usize = 1 << 12;
 /// Points whose planes are summed at a time.
 const SUMMED: usize = 1 << 20;
 
+/// The golden ratio less 1, in parts of 2⁶⁴.
+const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Lines of pixels of a block, if points are those of an image. Those around it are evaluated
 /// twice.
 const BLOCK_LINES: usize = 32;
@@ -45,6 +48,8 @@ pub struct JumpBatch {
     /// By the engine and the setup.
     pub(super) pair_samplers: Pool<pair::Samplers>,
     pub(super) edge_samplers: Pool<edge::Samplers>,
+    /// What the choice of the random variable that a point looks along begins with.
+    random_from: u64,
 }
 
 /// The rules of a point and a neighbour between which there is no edge, by the rules
@@ -146,6 +151,7 @@ impl JumpBatch {
             along: None,
             pair_samplers: Pool::default(),
             edge_samplers: Pool::default(),
+            random_from: 0,
         }
     }
 
@@ -196,8 +202,16 @@ impl JumpBatch {
     /// the ones a line away. `planes` are the points that the planes of the globals have: what lies
     /// beyond these and the image is evaluated for each point that it is a neighbour of.
     pub fn image(mut self, width: usize, planes: Range<usize>) -> JumpBatch {
-        let is_image = width > 0 && self.jumps.axes().len() >= 2;
+        let is_image = width > 0 && self.jumps.neighbour_axes() >= 2;
         self.image = is_image.then_some(ImagePoints::new(width, planes));
+        self
+    }
+
+    /// The same where points choose the random variables that they look along from `first` on. If
+    /// that is uniform among all numbers, so is the variable of each point, and the expectation of
+    /// its gradient is that along all. Points of successive numbers look along different ones.
+    pub fn random_from(mut self, first: u64) -> JumpBatch {
+        self.random_from = first;
         self
     }
 
@@ -208,7 +222,8 @@ impl JumpBatch {
     /// # Panics
     /// If there is no such axis.
     pub fn along(mut self, axis: usize) -> JumpBatch {
-        assert!(axis < self.jumps.axes.len(), "there is no axis {axis}");
+        let is_one = axis < self.jumps.neighbour_axes();
+        assert!(is_one, "there is no axis {axis} with neighbours");
         self.along = Some(axis);
         self
     }
@@ -341,9 +356,9 @@ impl JumpBatch {
         Ok(found)
     }
 
-    /// The axes along which edges are looked for.
+    /// The axes along which edges are looked for between neighbours.
     pub(super) fn searched_axes(&self) -> Range<usize> {
-        let all = 0..self.jumps.axes.len();
+        let all = 0..self.jumps.neighbour_axes();
         self.along.map_or(all, |axis| axis..axis + 1)
     }
 
@@ -362,6 +377,30 @@ impl JumpBatch {
                 Some((at, float?.clone()))
             });
         own.unzip()
+    }
+
+    /// The random variables, by their numbers among the axes.
+    pub(super) fn random_axes(&self) -> Range<usize> {
+        self.jumps.neighbour_axes()..self.jumps.axes.len()
+    }
+
+    /// The words of the random variables among those of a point.
+    pub(super) fn random_words(&self) -> Vec<usize> {
+        let moves = self.jumps.moves[self.random_axes()].iter();
+        moves.map(|axis| axis.moves[0].0).collect()
+    }
+
+    /// The random variable along which the point of that number looks; none if edges are looked
+    /// for along one axis of neighbours alone.
+    pub(super) fn random_axis(&self, number: usize) -> Option<usize> {
+        let all = self.random_axes();
+        let is_searched = !all.is_empty() && self.along.is_none();
+        is_searched.then(|| {
+            // Multiples of the golden ratio, modulo 1, are even in each interval of numbers.
+            let place = (number as u64).wrapping_mul(GOLDEN_RATIO);
+            let place = u128::from(place.wrapping_add(self.random_from));
+            all.start + ((place * all.len() as u128) >> 64) as usize
+        })
     }
 
     /// What is found, with the gradients of these floats.

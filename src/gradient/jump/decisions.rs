@@ -142,7 +142,7 @@ impl JumpBatch {
     pub(super) fn all_kernels(&self, point: usize) -> Vec<Kernel> {
         let kernels = self
             .searched_axes()
-            .flat_map(|axis| [-1.0, 1.0].map(|side| Kernel { point, axis, side }));
+            .flat_map(|axis| [-1.0, 1.0].map(|side| Kernel::beside(point, axis, side)));
         kernels.collect()
     }
 }
@@ -219,7 +219,7 @@ impl<'s> KernelDecisions<'s> {
             self.listed.push(JumpDecision {
                 site: self.sites[occurrence.0 as usize],
                 axis: self.kernel.axis,
-                side: self.kernel.side,
+                side: self.kernel.to,
                 margins: [None; 2],
                 flips: false,
                 roots: 0,

@@ -17,6 +17,7 @@ mod blocks;
 mod decisions;
 mod edge;
 mod kernels;
+mod noise;
 mod pair;
 mod places;
 mod points;
@@ -26,6 +27,7 @@ pub use axes::{Axis, MAX_AXES};
 pub use batch::{JumpBatch, JumpPoint, JumpReport, QuietRules};
 pub use decisions::{JumpDecision, JumpDecisions, MAX_LISTED_DECISIONS};
 pub use edge::{MAX_DECISIONS, MAX_ROOTS};
+pub use noise::{NoisyProgram, RandomInput};
 
 use super::parts::{Mode, Parameter};
 use super::request::GradientRequest;
@@ -203,20 +205,25 @@ impl JumpGradient {
         &self.smooth
     }
 
-    /// The sampling axes.
+    /// The sampling axes: those with neighbours, then random variables.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
+    }
+
+    /// Whether a parameter moves edges: whether the margin of a decision has a derivative by it.
+    /// Always by the rules [`Pair`](JumpRules::Pair), which know no margins.
+    pub fn moves_edges(&self, parameter: &Parameter) -> bool {
+        match &self.programs {
+            RulePrograms::Smooth => false,
+            RulePrograms::Pair(_) => true,
+            RulePrograms::Edge(programs) => !programs.is_zero(parameter),
+        }
     }
 
     /// Whether the gradient by a parameter is 0 at every point: neither an output nor the margin of
     /// a decision has a derivative by it.
     pub fn is_zero(&self, parameter: &Parameter) -> bool {
-        parameter.is_zero
-            && match &self.programs {
-                RulePrograms::Smooth => true,
-                RulePrograms::Pair(_) => false,
-                RulePrograms::Edge(programs) => programs.is_zero(parameter),
-            }
+        parameter.is_zero && !self.moves_edges(parameter)
     }
 
     /// Where gradients end that would matter, in outputs or in margins of decisions: as
@@ -225,6 +232,11 @@ impl JumpGradient {
     /// nothing moves (W0520). They are in order of places.
     pub fn ends(&self) -> &[Diagnostic] {
         &self.ends
+    }
+
+    /// How many axes have neighbours.
+    fn neighbour_axes(&self) -> usize {
+        self.axes.iter().filter(|axis| !axis.is_random()).count()
     }
 
     /// The places in the source that decide.
@@ -255,8 +267,10 @@ impl Program {
             let what = "a gradient through discontinuities is backward, and this one is forward";
             return Err(self.refused(refused(self.entry_span(), what)));
         }
-        let moves = moves(axes, self.globals())
-            .map_err(|error| self.refused(self.axis_diagnostic(&error, axes)))?;
+        let mut axes = axes.to_vec();
+        axes.sort_by_key(Axis::is_random);
+        let moves = moves(&axes, self.globals())
+            .map_err(|error| self.refused(self.axis_diagnostic(&error, &axes)))?;
         let maker = ProgramMaker {
             origin: self.origin().expect("it has a gradient"),
             program: self,
@@ -277,12 +291,12 @@ impl Program {
                 .help("compare with a width: `abs(a - b) < w`")
         });
         ends.extend(uncounted);
-        ends.extend(maker.unmoved(axes, &moves));
+        ends.extend(maker.unmoved(&axes, &moves));
         ends.sort_by_key(|end| end.span);
         Ok(JumpGradient {
             ends,
             smooth,
-            axes: axes.to_vec(),
+            axes,
             moves,
             programs,
             sites,

@@ -1,6 +1,7 @@
 //! Samples as points of a batch evaluator: their globals, moved along an axis, and what comes out.
 
 use super::axes::{AxisMoves, Slope};
+use super::kernels::ImagePoints;
 use crate::access::find;
 use crate::batch::numbered_host::NumberedHost;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};
@@ -41,7 +42,7 @@ pub(super) struct Sample {
     pub(super) point: usize,
     /// The axis that it is moved along.
     pub(super) axis: usize,
-    /// How far, over the axis's spacing.
+    /// How far, over the axis's spacing; of a random variable its value.
     pub(super) offset: f64,
     pub(super) forced: Forced,
     /// The number of the decision that is watched; the hash is of those before it.
@@ -70,6 +71,9 @@ pub(super) struct Here<'g> {
     points: Range<usize>,
     /// The number of the first point.
     pub(super) first: usize,
+    /// If neighbours have random variables of their own: the image of which they are pixels, and
+    /// the words of the variables.
+    noise: Option<(&'g ImagePoints, Vec<usize>)>,
 }
 
 impl<'g> Here<'g> {
@@ -85,7 +89,18 @@ impl<'g> Here<'g> {
             stride,
             first: number_from + points.start,
             points,
+            noise: None,
         }
+    }
+
+    /// The same where neighbours have random variables of their own, in these words.
+    pub(super) fn with_noise_of_neighbours(
+        mut self,
+        image: &'g ImagePoints,
+        words: Vec<usize>,
+    ) -> Here<'g> {
+        self.noise = Some((image, words));
+        self
     }
 
     /// The number of points.
@@ -107,12 +122,29 @@ impl<'g> Here<'g> {
     /// Moves words of a point to a sample.
     fn move_words(&self, words: &mut [u32], axes: &[AxisMoves], sample: &Sample) {
         let axis = &axes[sample.axis];
+        if axis.is_random {
+            let (own, _) = axis.moves[0];
+            words[own] = (sample.offset as f32).to_bits();
+            return;
+        }
         let distance = sample.offset * axis.spacing;
         for &(word, slope) in &axis.moves {
             let from = f64::from(f32::from_bits(words[word]));
             let moved = from + distance * self.slope(sample.point, slope);
             words[word] = (moved as f32).to_bits();
         }
+        if let Some((image, noise)) = &self.noise {
+            let (at, number) = (self.points.start + sample.point, self.first + sample.point);
+            let other = image.noise_of(at, number, (sample.axis, sample.offset));
+            for &word in noise {
+                words[word] = self.globals.sources()[word].get(other);
+            }
+        }
+    }
+
+    /// A float of a point.
+    pub(super) fn float(&self, point: usize, word: usize) -> f64 {
+        f32::from_bits(self.word(point, word)).into()
     }
 
     /// Whether another point is where a move by one spacing leads, as well as `tolerance` of what a
@@ -139,7 +171,7 @@ impl<'g> Here<'g> {
     pub(super) fn slope(&self, point: usize, slope: Slope) -> f64 {
         match slope {
             Slope::One => 1.0,
-            Slope::Shadow(word) => f32::from_bits(self.word(point, word)).into(),
+            Slope::Shadow(word) => self.float(point, word),
         }
     }
 }

@@ -34,7 +34,8 @@ use crate::types::{Lanes, Scalar, Type};
 use memory_globals::with_globals_for_memory;
 use parameters::GlobalScalar;
 use std::collections::HashSet;
-pub use tangent_type::{TangentGlobal, tangent_globals, tangent_type};
+pub(super) use tangent_type::float_globals;
+pub use tangent_type::{FloatGlobal, tangent_globals, tangent_type};
 
 /// The derivative that a shader is to compute beside its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,7 +222,7 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
         DifferentiationMode::Forward => parameters_of(module, derivative),
     };
     let first_seed = module.globals.len();
-    let seeds: Vec<TangentGlobal> = seeds
+    let seeds: Vec<FloatGlobal> = seeds
         .iter()
         .flat_map(|(name, ty)| tangent_globals(derivative.nested, name, ty))
         .collect();
@@ -360,7 +361,7 @@ fn parameters_of(module: &Module, derivative: &EntryDerivative) -> Vec<(String, 
 }
 
 /// The members of an entry as a shader has them: its inputs and outputs.
-fn interface(module: &Module, inputs: usize) -> Vec<SourceParam> {
+pub(super) fn interface(module: &Module, inputs: usize) -> Vec<SourceParam> {
     let members = module.entry().members.iter();
     let is_own =
         |member: &&SourceParam| (member.params.0 as usize) < inputs || member.params.1 == 0;

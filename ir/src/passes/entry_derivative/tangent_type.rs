@@ -24,9 +24,9 @@ pub fn tangent_type(ty: &Type) -> Option<Type> {
     }
 }
 
-/// A global that has a tangent or cotangent, or a part of one.
+/// A global of floats, which has a value that belongs to another, or a part of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TangentGlobal {
+pub struct FloatGlobal {
     /// Its name.
     pub name: String,
     /// Its type: a float, a vector or a matrix.
@@ -36,25 +36,35 @@ pub struct TangentGlobal {
 /// The globals for the tangent of a value in a derivative of that many derivatives, in the order
 /// of the value's floats: `d(name)`, or, since globals are no arrays and no structs, one for each
 /// element (`d(name[0])`) and member (`d(name.member)`).
-pub fn tangent_globals(nested: usize, name: &str, ty: &Type) -> Vec<TangentGlobal> {
+pub fn tangent_globals(nested: usize, name: &str, ty: &Type) -> Vec<FloatGlobal> {
+    float_globals(name, ty, &|name| tangent_name(nested, name))
+}
+
+/// The globals for a value of the floats of another one, in their order, by the names of its
+/// elements and members.
+pub(in crate::passes) fn float_globals(
+    name: &str,
+    ty: &Type,
+    named: &dyn Fn(&str) -> String,
+) -> Vec<FloatGlobal> {
     let mut globals = Vec::new();
-    append(nested, name, ty, &mut globals);
+    append(name, ty, named, &mut globals);
     globals
 }
 
-fn append(nested: usize, name: &str, ty: &Type, to: &mut Vec<TangentGlobal>) {
+fn append(name: &str, ty: &Type, named: &dyn Fn(&str) -> String, to: &mut Vec<FloatGlobal>) {
     match ty {
-        Type::Scalar(Scalar::F32) | Type::Vector(_) | Type::Matrix(_) => to.push(TangentGlobal {
-            name: tangent_name(nested, name),
+        Type::Scalar(Scalar::F32) | Type::Vector(_) | Type::Matrix(_) => to.push(FloatGlobal {
+            name: named(name),
             ty: ty.clone(),
         }),
         Type::Scalar(_) => {}
         Type::Array(element, n) => {
-            (0..*n).for_each(|at| append(nested, &format!("{name}[{at}]"), element, to));
+            (0..*n).for_each(|at| append(&format!("{name}[{at}]"), element, named, to));
         }
         Type::Struct(of) => {
             let members = of.members.iter();
-            members.for_each(|(member, ty)| append(nested, &format!("{name}.{member}"), ty, to));
+            members.for_each(|(member, ty)| append(&format!("{name}.{member}"), ty, named, to));
         }
     }
 }

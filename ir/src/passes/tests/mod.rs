@@ -12,6 +12,7 @@ mod fold;
 mod guards;
 mod higher_orders;
 mod inline;
+mod noise;
 mod op_gradients;
 mod optimise;
 mod origins;

@@ -31,7 +31,7 @@ impl Worker<'_> {
         let own = trace_all(&mut sampler, &Sample::beside(0, 0, 0.0));
         let mut all: Vec<KernelDecisions<'_>> = Vec::with_capacity(kernels.len());
         for kernel in kernels {
-            let beside = Sample::beside(0, kernel.axis, kernel.side);
+            let beside = Sample::beside(0, kernel.axis, kernel.to);
             let there = trace_all(&mut sampler, &beside);
             all.push(KernelDecisions::new(kernel, sites, [&own, &there]));
         }

@@ -114,7 +114,7 @@ pub(super) fn search(
     let mut open: Vec<Segment> = (kernels.iter().enumerate())
         .map(|(kernel, of)| Segment {
             kernel,
-            ends: [0.0, of.kernel.side],
+            ends: [of.kernel.from, of.kernel.to],
             forced: Forced::default(),
             traced: [None; 2],
         })
@@ -127,7 +127,8 @@ pub(super) fn search(
         open.retain(|segment| !kernels[segment.kernel].is_unresolved);
     }
     roots.sort_by(|a: &Root, b: &Root| {
-        let place = |root: &Root| root.sample.offset.abs();
+        let start = |root: &Root| kernels[root.kernel].kernel.from;
+        let place = |root: &Root| (root.sample.offset - start(root)).abs();
         (a.kernel.cmp(&b.kernel)).then(place(a).total_cmp(&place(b)))
     });
     roots

@@ -34,7 +34,7 @@ impl SharedKernel {
     pub(super) fn seen_from(&self, viewer: usize, sample: &Sample) -> Sample {
         let own = match viewer == self.kernel.point {
             true => 0.0,
-            false => self.kernel.side,
+            false => self.kernel.to,
         };
         Sample {
             point: viewer,
@@ -52,8 +52,13 @@ pub(super) fn shared(
     axes: &[AxisMoves],
 ) -> Vec<SharedKernel> {
     let all = kernels.iter().map(|&kernel| {
-        let Kernel { point, axis, side } = kernel;
-        let image = image.filter(|_| side < 0.0);
+        let Kernel {
+            point,
+            axis,
+            from,
+            to,
+        } = kernel;
+        let image = image.filter(|_| to < from && !axes[axis].is_random);
         let before = image.and_then(|image| image.before(point, axis, here.first));
         let before = before.filter(|&from| here.leads_to((from, point), axes, axis, TOLERANCE));
         match before {
@@ -66,7 +71,8 @@ pub(super) fn shared(
                 kernel: Kernel {
                     point: before,
                     axis,
-                    side: -side,
+                    from,
+                    to: -to,
                 },
                 sees: [false, true],
                 neighbour: point,
@@ -74,10 +80,18 @@ pub(super) fn shared(
         }
     });
     let mut all: Vec<SharedKernel> = all.collect();
-    let key = |of: &SharedKernel| (of.kernel.point, of.kernel.axis, of.kernel.side > 0.0);
+    let key = |of: &SharedKernel| {
+        let Kernel {
+            point,
+            axis,
+            from,
+            to,
+        } = of.kernel;
+        (point, axis, to > from)
+    };
     all.sort_by_key(|of| (key(of), of.sees[1]));
     all.dedup_by(|second, first| {
-        let is_same = key(first) == key(second);
+        let is_same = key(first) == key(second) && second.sees[1] && !first.sees[1];
         if is_same {
             first.sees[1] = true;
             first.neighbour = second.neighbour;
@@ -111,13 +125,20 @@ mod tests {
         let kernels: Vec<Kernel> = (0..6)
             .flat_map(|point| {
                 let sides = [(0, -1.0), (0, 1.0), (1, -1.0), (1, 1.0)];
-                sides.map(|(axis, side)| Kernel { point, axis, side })
+                sides.map(|(axis, to)| Kernel {
+                    point,
+                    axis,
+                    from: 0.0,
+                    to,
+                })
             })
             .collect();
         let found = shared(&kernels, Some(&ImagePoints::new(3, 0..6)), &here, &axes);
         let listed = found.iter().map(|of| {
-            let Kernel { point, axis, side } = of.kernel;
-            (point, axis, side, of.viewers().collect())
+            let Kernel {
+                point, axis, to, ..
+            } = of.kernel;
+            (point, axis, to, of.viewers().collect())
         });
         listed.collect()
     }

@@ -8,7 +8,7 @@ use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
-use crate::gradient::jump::kernels::{ComparedBlock, Kernel};
+use crate::gradient::jump::kernels::{ComparedBlock, Kernel, NeighbourNoise};
 use crate::gradient::jump::places::{Float, Places, gradient_floats, outputs_of, seed_of_margin};
 use crate::gradient::jump::points::{Here, Sample, SampleProgram};
 use adumbra_ir::host::Host;
@@ -136,7 +136,8 @@ impl<'b> Worker<'b> {
     }
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest.
+    /// the axis along which it moves fastest. Along a random variable, which has one interval and
+    /// is one of those that points look along, as often as there are of these.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.samplers.margins.has_ended(number) {
             return 0.0;
@@ -159,8 +160,12 @@ impl<'b> Worker<'b> {
                 false => own >= other,
             }
         });
+        let share = match axes[root.sample.axis].is_random {
+            true => self.batch.random_axes().len() as f64,
+            false => 0.5,
+        };
         match is_fastest && own > LEAST_SLOPE {
-            true => 0.5 / own,
+            true => share / own,
             false => 0.0,
         }
     }
@@ -170,7 +175,9 @@ impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
         let (compared, stride) = (&mut self.samplers.compared, self.stride);
-        let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
+        let noise = NeighbourNoise::Own;
+        let globals = (self.globals, stride);
+        let block = ComparedBlock::new(batch, compared, globals, noise, &points, host);
         let ComparedBlock {
             here,
             first,

@@ -78,7 +78,7 @@ impl Worker<'_> {
         let own = trace_all(&mut sampler, &Sample::beside(0, 0, 0.0));
         let mut listed = Vec::new();
         for kernel in batch.all_kernels(0) {
-            let beside = Sample::beside(0, kernel.axis, kernel.side);
+            let beside = Sample::beside(0, kernel.axis, kernel.to);
             let mut sampler = BlockSampler {
                 here: &here,
                 axes,

@@ -5,7 +5,7 @@ use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint, QuietRules};
 use crate::gradient::jump::blocks::{BlockWorker, Found, PointChange};
-use crate::gradient::jump::kernels::ComparedBlock;
+use crate::gradient::jump::kernels::{ComparedBlock, NeighbourNoise};
 use crate::gradient::jump::places::{Float, gradient_floats, outputs_of};
 use crate::gradient::jump::points::{Sample, SampleProgram};
 use adumbra_ir::host::Host;
@@ -164,7 +164,9 @@ impl BlockWorker for Worker<'_> {
     fn block<H: Host>(&mut self, points: Range<usize>, origin: usize, host: &mut H) {
         let batch = self.batch;
         let (compared, stride) = (&mut self.samplers.compared, self.stride);
-        let block = ComparedBlock::new(batch, compared, self.globals, stride, &points, host);
+        let noise = NeighbourNoise::Theirs;
+        let globals = (self.globals, stride);
+        let block = ComparedBlock::new(batch, compared, globals, noise, &points, host);
         let ComparedBlock {
             here,
             first,
@@ -180,7 +182,7 @@ impl BlockWorker for Worker<'_> {
         let axes = &batch.jumps.moves;
         self.samplers.pair.clear();
         for kernel in &kernels {
-            let neighbour = Sample::beside(kernel.point, kernel.axis, kernel.side);
+            let neighbour = Sample::beside(kernel.point, kernel.axis, kernel.to);
             self.samplers.pair.add(&here, axes, &neighbour, 0.0);
         }
         self.samplers.pair.run(host);

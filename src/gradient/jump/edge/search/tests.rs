@@ -65,12 +65,7 @@ fn found(sampler: &mut impl Sampler, kinds: &[DecisionKind]) -> (SearchedKernel,
             span: Span::default(),
         })
         .collect();
-    let kernel = Kernel {
-        point: 0,
-        axis: 0,
-        side: 1.0,
-    };
-    let mut kernels = [SearchedKernel::new(kernel)];
+    let mut kernels = [SearchedKernel::new(Kernel::beside(0, 0, 1.0))];
     let mut roots = search(&mut kernels, &sites, sampler);
     roots.retain(|_| !kernels[0].is_unresolved);
     (kernels[0], roots)
