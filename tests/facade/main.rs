@@ -18,6 +18,7 @@ mod discontinuity_facts;
 mod dropped;
 mod edge_errors;
 mod edges;
+mod eliminated;
 mod fits;
 mod floats;
 mod gradient_facts;

@@ -67,6 +67,11 @@ pub struct FitArgs {
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
 
+    /// Leave out the blocks after `[EliminateIfUnused]` that are not needed: as long as the loss is
+    /// at most 1.01 times the best
+    #[arg(long)]
+    pub prune: bool,
+
     /// Stop after N iterations of this run, and write the best so far
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub stop_after: Option<u64>,

@@ -7,6 +7,7 @@
 mod files;
 mod objective;
 mod parameters;
+mod prune;
 mod rewrite;
 mod search;
 mod show;
@@ -28,6 +29,7 @@ use crate::setup::Setup;
 use adumbra::batch::BatchSetup;
 use adumbra::diagnostics::FileId;
 use adumbra::gradient::{Axis, GradientRequest, JumpRules};
+use adumbra::sources::without_blocks;
 use adumbra::value::ValueView;
 use adumbra::{Derivatives, Diagnostic, Dual, Program, Scalar, Sources};
 use adumbra_fit::{Distance, FitOptions, FitTarget, PyramidLoss, Schedule, content_hash};
@@ -35,6 +37,7 @@ use adumbra_image::ImageSize;
 use files::FitFiles;
 use objective::{FittedShader, ImageObjective, ShaderGradient, StartedProgram, TargetPixels};
 use parameters::FittedInputs;
+use prune::EliminableBlocks;
 use rewrite::with_defaults;
 use search::{Search, SearchState};
 use show::FitSummary;
@@ -74,7 +77,12 @@ pub fn fit(args: &FitArgs) -> CliResult {
 
     let start = unfolded_instance(&args.arguments, &program)?;
     let inputs = FittedInputs::new(&start)?;
-    let text = sources.get(FileId::MAIN).expect("it was compiled").text();
+    let source = sources.get(FileId::MAIN).expect("it was compiled");
+    let text = source.text();
+    let blocks = match args.prune {
+        true => Some(EliminableBlocks::new(source)?),
+        false => None,
+    };
     let names = written_inputs(args, &inputs);
     // What cannot be written is refused before the search.
     with_defaults(text, &start, &names)?;
@@ -131,9 +139,17 @@ pub fn fit(args: &FitArgs) -> CliResult {
         state: &state,
         objective: ImageObjective::new(shader, inputs, pixels?),
     };
-    let found = search.run(loss, options(args))?;
+    let found = search.run(loss.clone(), options(args))?;
     let objective = &mut search.objective;
     let values = &found.best().values;
+    let pruned = blocks.map(|blocks| {
+        let draw_by = |program: &Arc<Program>, objective: &mut ImageObjective<'_>| {
+            objective.draw_by(started(program)?);
+            Ok(())
+        };
+        blocks.prune(objective, (values, found.best().loss), &loss, draw_by)
+    });
+    let pruned = pruned.transpose()?;
     let images = objective.images(values)?;
     if objective.stopped() > 0 {
         report::message(&format!(
@@ -143,8 +159,10 @@ pub fn fit(args: &FitArgs) -> CliResult {
     }
     let mut best = start;
     objective.inputs().set(&mut best, values);
-    let source = with_defaults(text, &best, &names)?;
-    let summary = FitSummary::new(args, &program, objective, &found);
+    let numbers = pruned.iter().flatten().map(|out| out.block);
+    let numbers: Vec<u32> = numbers.collect();
+    let source = without_blocks(&with_defaults(text, &best, &names)?, &numbers);
+    let summary = FitSummary::new(args, &program, objective, &found, pruned);
     files.write(&source, &images, &found.records, &summary.run_json())?;
     summary.print(&best, &files)
 }

@@ -9,13 +9,14 @@ use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::grad::{GradHost, gradient_output, seed_globals};
 use crate::image::{GlobalPlanes, PIXEL_CENTRE, PixelGrid, Textures};
-use adumbra::Instance;
 use adumbra::batch::{BatchSetup, OutputPlane, OutputSums, Part, WholeBatch};
 use adumbra::gradient::{Gradient, JumpBatch, JumpGradient};
+use adumbra::{Instance, Program};
 use adumbra_fit::{
     FitParameter, Objective, ParameterGradient, ParameterPoint, Raster, RasterShape, Render,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// Why there is no image or gradient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +135,17 @@ impl<'a> ImageObjective<'a> {
             targets,
             stopped: 0,
         }
+    }
+
+    /// The shader's program.
+    pub fn program(&self) -> &Arc<Program> {
+        self.shader.own.instance.program()
+    }
+
+    /// Draws images by another program of the same globals and inputs; gradients stay those of the
+    /// first one.
+    pub fn draw_by(&mut self, own: StartedProgram) {
+        self.shader.own = own;
     }
 
     /// What is fitted.
