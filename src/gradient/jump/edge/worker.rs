@@ -1,6 +1,7 @@
 //! A thread's search for edges, block by block.
 
 use super::EdgePrograms;
+use super::coverage::add_coverage;
 use super::sampler::BlockSampler;
 use super::search::{Root, SearchedKernel, search};
 use crate::batch::BatchGlobals;
@@ -29,7 +30,17 @@ pub(in crate::gradient::jump) struct Worker<'b> {
     by_memory: Option<SampleProgram>,
     /// Words of a point that are its globals.
     pub(super) stride: usize,
+    adds: Adds,
     found: Found,
+}
+
+/// What an edge adds to the points that see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gradient::jump) enum Adds {
+    /// Its share of the gradient, to the floats of that which are wanted.
+    Gradient,
+    /// Its [coverage](super::coverage), to the floats of the outputs.
+    Coverage,
 }
 
 impl<'b> Worker<'b> {
@@ -38,6 +49,7 @@ impl<'b> Worker<'b> {
         programs: &EdgePrograms,
         globals: &'b BatchGlobals<'b>,
         wanted: &[Float],
+        adds: Adds,
     ) -> Result<Worker<'b>, EngineError> {
         let places = Places::new(&batch.jumps, &programs.margins, wanted);
         let outputs = places.outputs.iter().map(String::as_str);
@@ -61,6 +73,7 @@ impl<'b> Worker<'b> {
             by_memory: by_memory.transpose()?,
             stride: programs.compared.globals().size() / 4,
             places,
+            adds,
             found: Found::default(),
         })
     }
@@ -74,6 +87,10 @@ impl<'b> Worker<'b> {
     /// Adds the points that have neighbours which decide otherwise; `first` is the point of the
     /// block's first words.
     fn add_points(&mut self, searched: &[SearchedKernel], first: usize, origin: usize) {
+        let floats = match self.adds {
+            Adds::Gradient => self.places.wanted.len(),
+            Adds::Coverage => self.places.weights.len(),
+        };
         let changes = &mut self.found.changes;
         for kernel in searched {
             let place = first + kernel.kernel.point - origin;
@@ -81,7 +98,7 @@ impl<'b> Worker<'b> {
                 changes.push(PointChange {
                     point: JumpPoint::new(place),
                     smooth_share: 1.0,
-                    added: vec![0.0; self.places.wanted.len()],
+                    added: vec![0.0; floats],
                 });
             }
             let point = &mut changes.last_mut().expect("one was just added").point;
@@ -104,7 +121,10 @@ impl<'b> Worker<'b> {
         for (number, root) in roots.iter().enumerate() {
             let point = root.sample.point;
             let share = self.weight(here, number, root);
-            let weight = share * weigh(&root.jump, self.weights(first + point));
+            let weight = match self.adds {
+                Adds::Gradient => share * weigh(&root.jump, self.weights(first + point)),
+                Adds::Coverage => 0.0,
+            };
             while self.found.changes[at].point.point != first + point - origin {
                 at += 1;
             }
@@ -115,6 +135,9 @@ impl<'b> Worker<'b> {
                 let is_one = change.point.counted == 0 || change.point.axis == Some(axis);
                 change.point.axis = is_one.then_some(axis);
                 change.point.counted += 1;
+                if self.adds == Adds::Coverage {
+                    add_coverage(root, &mut change.added);
+                }
             }
             if weight == 0.0 {
                 continue;
