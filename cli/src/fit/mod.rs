@@ -94,6 +94,12 @@ pub fn fit(args: &FitArgs) -> CliResult {
         note_still_image(gradient, format);
     }
     global_notes::note_inputs(&compile, &program, format);
+    if compile.stats {
+        let drawn = gradient
+            .as_ref()
+            .map_or(&program, |it| it.smooth().program());
+        report::stats_to_stderr(&drawn.stats(), format);
+    }
 
     let of_gradient = gradient
         .as_ref()
