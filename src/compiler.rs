@@ -65,6 +65,8 @@ pub struct Compiler {
     all_marked: bool,
     /// Whether results of textures have derivatives.
     texture_slopes: bool,
+    /// The blocks of the first source that are left out, by their numbers.
+    eliminated: Vec<u32>,
     /// What shaders become before they are programs, each of what is before it.
     transformations: Vec<Transformation>,
 }
@@ -121,6 +123,7 @@ impl Compiler {
             observes: false,
             all_marked: false,
             texture_slopes: false,
+            eliminated: Vec::new(),
             transformations: Vec::new(),
         }
     }
@@ -200,6 +203,28 @@ impl Compiler {
     /// ```
     pub fn texture_slopes(mut self, given: bool) -> Compiler {
         self.texture_slopes = given;
+        self
+    }
+
+    /// The same compiler that leaves out blocks after `[EliminateIfUnused]`, as if they were not
+    /// written: those of these numbers, as
+    /// [`eliminable_blocks`](crate::sources::eliminable_blocks) lists those of the source with the
+    /// shader; in any order. By default none is, and the attribute changes no instruction. Another
+    /// number is [E0574](crate::diagnostics::page). Expressions, sessions and groups have no such
+    /// blocks.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let source = "shader s(out float o) { o = 1; [EliminateIfUnused] { o += 1; } }";
+    /// let compiler = Compiler::new(GlobalsLayout::new()).without_blocks([0]);
+    /// let program = compiler.compile(&Sources::new("s.adu", source))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// assert_eq!(evaluator.get::<f32>("o")?, 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn without_blocks(mut self, numbers: impl Into<Vec<u32>>) -> Compiler {
+        self.eliminated = numbers.into();
         self
     }
 

@@ -1,16 +1,17 @@
 //! A program's interface as one JSON object.
 
 use crate::program::Program;
-use crate::sources::SourceFile;
+use crate::sources::{SourceFile, animation_hooks, eliminable_blocks};
 use crate::value::{JsonFloat, ValueView};
-use adumbra_ir::Type;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{Buffer, Input, Output, Texture};
+use adumbra_ir::{FileId, Type};
 use serde::{Serialize, Serializer};
+use std::ops::Range;
 
 /// The interface of a program for other programs: inputs with types, defaults and metadata,
 /// outputs, textures with their metadata and the names of the sources that declare them, buffers
-/// with the types of their elements.
+/// with the types of their elements, and hooks and blocks that can be left out.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, program::JsonInterface};
@@ -28,6 +29,23 @@ pub struct JsonInterface<'a> {
     textures: Vec<JsonTexture<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     buffers: Vec<JsonPort<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hooks: Vec<JsonHook>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<JsonBlock>,
+}
+
+/// A function after `[Animate]` in JSON.
+#[derive(Debug, Serialize)]
+struct JsonHook {
+    name: String,
+    signature: String,
+}
+
+/// A block after `[EliminateIfUnused]` in JSON; its position is its number.
+#[derive(Debug, Serialize)]
+struct JsonBlock {
+    line: u32,
 }
 
 /// An input or output in JSON.
@@ -81,11 +99,32 @@ impl<'a> JsonInterface<'a> {
                 .map(SourceFile::name),
             metadata: &texture.metadata,
         };
+        let main = program
+            .sources()
+            .and_then(|sources| sources.get(FileId::MAIN));
+        let hooks = main
+            .into_iter()
+            .flat_map(|main| animation_hooks(main.text()));
+        let line =
+            |main: &SourceFile, block: Range<usize>| main.line_column(block.start as u32).line;
+        let blocks = main.into_iter().flat_map(|main| {
+            let blocks = eliminable_blocks(main.text()).into_iter();
+            blocks.map(move |block| JsonBlock {
+                line: line(main, block),
+            })
+        });
         JsonInterface {
             inputs: program.inputs().iter().map(input).collect(),
             outputs: program.outputs().iter().map(output).collect(),
             textures: program.textures().iter().map(texture).collect(),
             buffers: program.buffers().map(buffer).collect(),
+            hooks: hooks
+                .map(|hook| JsonHook {
+                    name: hook.name,
+                    signature: hook.signature,
+                })
+                .collect(),
+            blocks: blocks.collect(),
         }
     }
 }

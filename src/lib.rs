@@ -74,6 +74,7 @@ mod folder;
 pub mod globals;
 pub mod gradient;
 pub mod group;
+mod hooks;
 pub mod host;
 mod includes;
 pub mod inspect;

@@ -2,6 +2,7 @@
 
 pub use crate::default_places::{DefaultPlace, default_places};
 pub use crate::folder::Folder;
+pub use crate::hooks::{AnimationHook, animation_hooks, eliminable_blocks, without_blocks};
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use crate::open_file::open_file;
 pub use adumbra_frontend::limits::MAX_SOURCE_BYTES;

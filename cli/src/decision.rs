@@ -16,6 +16,14 @@ pub struct SourceDecision {
 }
 
 impl SourceDecision {
+    /// The line for people.
+    pub fn shown_line(&self) -> String {
+        match self.line {
+            0 => "library".to_owned(),
+            line => line.to_string(),
+        }
+    }
+
     pub fn new(site: &DecisionSite, sources: &Sources) -> SourceDecision {
         let kind = match site.kind {
             DecisionKind::Sign => "sign",

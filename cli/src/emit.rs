@@ -183,12 +183,18 @@ fn assembly_of(args: &EmitArgs, program: &Program) -> CliResult<Vec<u8>> {
 }
 
 fn decisions_of(args: &EmitArgs, sites: &[DecisionSite], sources: &Sources) -> Vec<u8> {
+    // By place; those of the library come last.
+    let mut sites = sites.to_vec();
+    sites.sort_by_key(|site| (site.span.file, site.span.start));
     let sites = sites.iter().map(|site| SourceDecision::new(site, sources));
     if args.json {
         return json_line(&sites.collect::<Vec<_>>());
     }
+    if sites.len() == 0 {
+        return b"nothing jumps: there are no decisions\n".to_vec();
+    }
     let head = ["line", "decision", "kind"].map(str::to_owned).to_vec();
-    let lines = sites.map(|site| vec![site.line.to_string(), site.text, site.kind.to_owned()]);
+    let lines = sites.map(|site| vec![site.shown_line(), site.text, site.kind.to_owned()]);
     let lines: Vec<_> = std::iter::once(head).chain(lines).collect();
     show::table(&lines).into_bytes()
 }

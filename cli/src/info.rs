@@ -1,4 +1,5 @@
-//! `adumbra info FILE` lists a shader's inputs, outputs and textures, with their metadata.
+//! `adumbra info FILE` lists a shader's inputs, outputs and textures, with their metadata, and its
+//! source's hooks and blocks that can be left out.
 
 use crate::args::InfoArgs;
 use crate::error::CliResult;
@@ -6,7 +7,9 @@ use crate::load::{ProgramRequest, load};
 use crate::report::{self, OutputFormat};
 use crate::setup::Setup;
 use crate::show;
+use adumbra::diagnostics::FileId;
 use adumbra::render::harmless;
+use adumbra::sources::{SourceFile, animation_hooks, eliminable_blocks};
 use adumbra::{
     Program,
     program::{JsonInterface, Metadata},
@@ -37,13 +40,16 @@ pub fn info(args: InfoArgs) -> CliResult {
                 .map_err(io::Error::from)?;
             writeln!(stdout)?;
         }
-        false => stdout.write_all(harmless(&text(&program)).as_bytes())?,
+        false => {
+            let listing = text(&program, sources.get(FileId::MAIN));
+            stdout.write_all(harmless(&listing).as_bytes())?;
+        }
     }
     Ok(())
 }
 
 /// The listing for people, one line an item.
-fn text(program: &Program) -> String {
+fn text(program: &Program, source: Option<&SourceFile>) -> String {
     let row = |kind: &str, name: &str, ty: &str, default: String, said: &[Metadata]| {
         let said: Vec<String> = (said.iter())
             .map(|Metadata { name, value }| format!("{name} = {value}"))
@@ -79,9 +85,21 @@ fn text(program: &Program) -> String {
         let ty = format!("buffer<{}>", buffer.element);
         row("buffer", &buffer.name, &ty, String::new(), &buffer.metadata)
     });
+    let hooks = (source.into_iter()).flat_map(|source| animation_hooks(source.text()));
+    let hooks = hooks.map(|hook| row("hook", &hook.name, &hook.signature, String::new(), &[]));
+    let blocks = source.into_iter().flat_map(|source| {
+        let lines = eliminable_blocks(source.text()).into_iter();
+        lines.map(|block| source.line_column(block.start as u32).line)
+    });
+    let blocks = blocks.enumerate().map(|(number, line)| {
+        let place = format!("line {line}");
+        row("block", &number.to_string(), &place, String::new(), &[])
+    });
     let rows: Vec<_> = (inputs.chain(outputs))
         .chain(textures)
         .chain(buffers)
+        .chain(hooks)
+        .chain(blocks)
         .collect();
     show::table(&rows)
 }

@@ -8,9 +8,14 @@
 //! A `Broken` node takes the place of source that could not be parsed. It has been reported
 //! already, and later stages skip it in silence.
 
+mod eliminable;
 mod operator;
 mod print;
 
+pub use eliminable::{
+    ANIMATE, ELIMINATE_IF_UNUSED, EliminableBlock, animated_functions, eliminable_blocks,
+    has_attribute,
+};
 pub use operator::{BinaryOp, IncDecOp, UnaryOp};
 pub use print::{print, print_expression};
 

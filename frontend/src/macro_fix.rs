@@ -164,6 +164,7 @@ impl MacroFixes {
                 all_marked: false,
                 slopes: adumbra_ir::module::Slopes::Omitted,
                 is_host_struct: false,
+                eliminated: &[],
             },
         );
         let (entry, outputs) = checked.entry?;
@@ -188,6 +189,7 @@ impl MacroFixes {
             all_marked: false,
             slopes: adumbra_ir::module::Slopes::Omitted,
             is_host_struct: false,
+            eliminated: &[],
         };
         wrong.is_empty() && !has_error(&check(&arena, &mut interner, request).diagnostics)
     }

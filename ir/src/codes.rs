@@ -152,6 +152,7 @@ codes! {
     BadDifferential = 567 Error "a written differential that derivatives cannot use";
     NoSuchGradient = 570 Error "a gradient that a program does not have";
     NoPairGradient = 571 Error "a shader that cannot be differentiated by pairs of samples";
+    NoSuchBlock = 574 Error "a block to be left out that a source does not have";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

@@ -179,6 +179,7 @@ impl Compiler {
             all_marked: self.all_marked,
             slopes: self.lower_options().slopes,
             is_host_struct: self.layout.is_host_struct(),
+            eliminated: &self.eliminated,
         };
         let mut checked = check::check(arena, interner, request);
         if parsed.diagnostics.iter().any(Diagnostic::is_error) {

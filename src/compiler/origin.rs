@@ -7,6 +7,7 @@ use crate::group::Group;
 use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_ir::memory::HeapSize;
+use adumbra_ir::{Code, Diagnostic, Span};
 use std::sync::Arc;
 
 /// The compiler of a program, and what it compiled beside the program's sources.
@@ -54,6 +55,32 @@ impl Origin {
     }
 }
 
+impl Program {
+    /// The program of the same source without blocks after `[EliminateIfUnused]`, and with all
+    /// others: see [`Compiler::without_blocks`].
+    ///
+    /// # Errors
+    /// If the source has no block of one of the numbers, or the program was loaded, has inputs
+    /// folded in, or is that of a group (E0574).
+    pub fn without_blocks(&self, numbers: &[u32]) -> Result<Arc<Program>, Diagnostics> {
+        if let (Some(Origin::Sources(compiler, MainSource::File)), Some(sources)) =
+            (self.origin(), self.sources())
+        {
+            return compiler.clone().without_blocks(numbers).compile(sources);
+        }
+        let refused = Diagnostic::new(
+            Code::NoSuchBlock,
+            Span::default(),
+            "only the program of one source, as it was compiled, has blocks to be left out",
+        );
+        let none = Sources::new("<program>", "");
+        Err(Diagnostics::new(
+            vec![refused],
+            self.sources().unwrap_or(&none),
+        ))
+    }
+}
+
 impl HeapSize for Origin {
     fn heap_bytes(&self) -> usize {
         match self {
@@ -74,8 +101,12 @@ impl HeapSize for Compiler {
             observes: _,
             all_marked: _,
             texture_slopes: _,
+            eliminated,
             transformations,
         } = self;
-        layout.heap_bytes() + options.shader.heap_bytes() + transformations.heap_bytes()
+        layout.heap_bytes()
+            + options.shader.heap_bytes()
+            + eliminated.heap_bytes()
+            + transformations.heap_bytes()
     }
 }

@@ -4,6 +4,7 @@
 //! need a process of their own (an allocator that counts, the pages of the process) are beside it.
 
 mod agreement;
+mod antialiased;
 mod assembly;
 mod batch;
 mod bits;
@@ -18,6 +19,7 @@ mod discontinuity_facts;
 mod dropped;
 mod edge_errors;
 mod edges;
+mod eliminated;
 mod fits;
 mod floats;
 mod gradient_facts;

@@ -86,6 +86,11 @@ pub struct FitArgs {
     #[arg(long, value_name = "X", value_parser = loss, allow_negative_numbers = true)]
     pub accept: Option<f64>,
 
+    /// Leave out the blocks after `[EliminateIfUnused]` that are not needed: as long as the loss is
+    /// at most 1.01 times the best
+    #[arg(long)]
+    pub prune: bool,
+
     /// Stop after N iterations of this run, and write the best so far
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub stop_after: Option<u32>,

@@ -72,6 +72,12 @@ pub struct ImageArgs {
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_negative_numbers = true)]
     pub samples: u32,
 
+    /// Soften edges: each is located, and what lies beyond it counts by its share of the
+    /// surroundings. The image is that whose derivative `grad --rules edge` gives. They reach a
+    /// pixel to each side of its middle, or SPACING: 0.5 is the pixel itself
+    #[arg(long, value_name = "edges[:SPACING]")]
+    pub antialias: Option<Antialiasing>,
+
     /// Draw on a curved surface: declares the globals of a hit, with what they are at each pixel
     #[arg(long)]
     pub surface: bool,
@@ -131,6 +137,31 @@ impl FromStr for FrameTimes {
             Some((from, to)) => FrameTimes::Range(number(from)?, number(to)?),
             None => FrameTimes::Fixed(number(text)?),
         })
+    }
+}
+
+/// How edges are softened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Antialiasing {
+    /// How far surroundings reach, in pixels: above 0.
+    pub spacing: f64,
+}
+
+impl FromStr for Antialiasing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Antialiasing, String> {
+        let (name, spacing) = match text.split_once(':') {
+            None => (text, Some(1.0)),
+            Some((name, spacing)) => (name, spacing.trim().parse().ok()),
+        };
+        let spacing = spacing.filter(|spacing: &f64| *spacing > 0.0 && spacing.is_finite());
+        match (name, spacing) {
+            ("edges", Some(spacing)) => Ok(Antialiasing { spacing }),
+            _ => Err(format!(
+                "`{text}` is no way to soften edges: it is `edges`, or `edges:0.5` with how far surroundings reach"
+            )),
+        }
     }
 }
 
@@ -225,6 +256,23 @@ pub enum ViewName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn surroundings_of_edges_have_a_size() {
+        let spacing = |text: &str| text.parse::<Antialiasing>().map(|it| it.spacing);
+        assert_eq!(["edges", "edges:0.5"].map(spacing), [Ok(1.0), Ok(0.5)]);
+        for wrong in [
+            "",
+            "edge",
+            "edges:",
+            "edges:0",
+            "edges:-1",
+            "edges:inf",
+            "edges:nan",
+        ] {
+            assert!(wrong.parse::<Antialiasing>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn times_are_numbers_or_ranges() {

@@ -11,6 +11,7 @@ mod metadata;
 mod noise;
 mod objective;
 mod parameters;
+mod prune;
 mod rewrite;
 mod search;
 mod show;
@@ -34,6 +35,7 @@ use crate::setup::Setup;
 use adumbra::batch::BatchSetup;
 use adumbra::diagnostics::FileId;
 use adumbra::globals::GlobalMember;
+use adumbra::sources::without_blocks;
 use adumbra::value::ValueView;
 use adumbra::{Derivatives, Dual, Program, Scalar, Sources};
 use adumbra_fit::{Distance, FitOptions, FitTarget, PyramidLoss, Raster, RestartRecord, Schedule};
@@ -45,6 +47,7 @@ use images::FitImages;
 use noise::noisy_program;
 use objective::{FittedShader, ImageObjective, OfPrograms, StartedProgram, TargetPixels};
 use parameters::FittedInputs;
+use prune::EliminableBlocks;
 use rewrite::with_defaults;
 use search::{FoundFit, Search};
 use show::FitSummary;
@@ -81,7 +84,12 @@ pub fn fit(args: &FitArgs) -> CliResult {
 
     let start = unfolded_instance(&args.arguments, &program)?;
     let mut inputs = FittedInputs::new(&start, args, format)?;
-    let text = sources.get(FileId::MAIN).expect("it was compiled").text();
+    let source = sources.get(FileId::MAIN).expect("it was compiled");
+    let text = source.text();
+    let blocks = match args.prune {
+        true => Some(EliminableBlocks::new(source)?),
+        false => None,
+    };
     let names = written_inputs(args, &inputs);
     // What cannot be written is refused before the search.
     with_defaults(text, &start, &names)?;
@@ -99,6 +107,12 @@ pub fn fit(args: &FitArgs) -> CliResult {
         gradient.note_still_image(format);
     }
     global_notes::note_inputs(&compile, &program, format);
+    if compile.stats {
+        let drawn = gradient
+            .as_ref()
+            .map_or(&program, |it| it.smooth().program());
+        report::stats_to_stderr(&drawn.stats(), format);
+    }
 
     let programs = OfPrograms {
         gradient: gradient.as_ref().map(|of| of.smooth().program().clone()),
@@ -142,15 +156,28 @@ pub fn fit(args: &FitArgs) -> CliResult {
         state: &state,
         objective: ImageObjective::new(shader, inputs, pixels?),
     };
-    let found = search.run(loss, options(args))?;
+    let found = search.run(loss.clone(), options(args))?;
     let objective = &mut search.objective;
     let values = &found.best().values;
-    let images = FitImages::of_course(objective, &found, &wanted, args.frames)?;
+    let mut images = FitImages::of_course(objective, &found, &wanted, args.frames)?;
+    let pruned = blocks.map(|blocks| {
+        let draw_by = |program: &Arc<Program>, objective: &mut ImageObjective<'_>| {
+            objective.draw_by(started(program)?);
+            Ok(())
+        };
+        blocks.prune(objective, (values, found.best().loss), &loss, draw_by)
+    });
+    let pruned = pruned.transpose()?;
+    if pruned.is_some() {
+        images.best = objective.images(values)?;
+    }
     note_trouble(objective, &found, format);
     let mut best = start;
     objective.inputs().set(&mut best, values);
-    let source = with_defaults(text, &best, &names)?;
-    let summary = FitSummary::new(args, &program, objective, &found);
+    let numbers = pruned.iter().flatten().map(|out| out.block);
+    let numbers: Vec<u32> = numbers.collect();
+    let source = without_blocks(&with_defaults(text, &best, &names)?, &numbers);
+    let summary = FitSummary::new(args, &program, objective, &found, pruned);
     files.write(&source, &images, &found.records, &summary.run_json())?;
     summary.print(&best, &files)
 }

@@ -150,6 +150,17 @@ impl<'a> ImageObjective<'a> {
         }
     }
 
+    /// The shader's program.
+    pub fn program(&self) -> &Arc<Program> {
+        self.shader.programs.own.instance.program()
+    }
+
+    /// Draws images by another program of the same globals and inputs; gradients stay those of the
+    /// first one.
+    pub fn draw_by(&mut self, own: StartedProgram) {
+        self.shader.programs.own = own;
+    }
+
     /// What is fitted.
     pub fn inputs(&self) -> &FittedInputs {
         &self.inputs

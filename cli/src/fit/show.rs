@@ -2,6 +2,7 @@
 
 use super::files::FitFiles;
 use super::objective::ImageObjective;
+use super::prune::PrunedBlock;
 use super::search::FoundFit;
 use crate::args::fit::{FitArgs, NoiseName};
 use crate::error::{CliError, CliResult};
@@ -27,6 +28,8 @@ pub struct FitSummary<'a> {
     iterations_of_a_stage: u32,
     /// The option that ended it before it was done.
     ended_by: Option<&'static str>,
+    /// The blocks that `--prune` left out; none without it.
+    pruned: Option<Vec<PrunedBlock>>,
     report: FitReport,
     #[serde(skip)]
     is_json: bool,
@@ -50,6 +53,7 @@ impl<'a> FitSummary<'a> {
         program: &'a Program,
         objective: &ImageObjective<'_>,
         found: &FoundFit,
+        pruned: Option<Vec<PrunedBlock>>,
     ) -> FitSummary<'a> {
         let targets = args.targets.iter().zip(objective.shapes());
         let best = found.best();
@@ -71,6 +75,7 @@ impl<'a> FitSummary<'a> {
             random_seed: args.random_seed,
             iterations_of_a_stage: args.iterations,
             ended_by: found.ended_by,
+            pruned,
             report: FitReport::new(
                 objective.parameters(),
                 &found.records,
@@ -127,9 +132,34 @@ impl<'a> FitSummary<'a> {
             lines.push(vec![name.clone(), value.to_string()]);
         }
         out.push_str(&table(&lines));
+        if let Some(pruned) = &self.pruned {
+            write_pruned(pruned, out);
+        }
         if let Some(option) = self.ended_by {
             let _ = writeln!(out, "\nended by {option}");
         }
         let _ = writeln!(out, "\nwritten: {}", files.names().join(", "));
     }
+}
+
+/// The blocks that were left out, with the loss without them.
+fn write_pruned(pruned: &[PrunedBlock], out: &mut String) {
+    let Some(last) = pruned.last() else {
+        let _ = writeln!(out, "\nno block can be left out");
+        return;
+    };
+    let mut lines: Vec<u32> = pruned.iter().map(|block| block.line).collect();
+    lines.sort_unstable();
+    let (blocks, of_lines) = match &lines[..] {
+        [line] => ("block", format!("line {line}")),
+        lines => {
+            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+            ("blocks", format!("lines {}", lines.join(", ")))
+        }
+    };
+    let (count, loss) = (pruned.len(), HumanFloat(last.loss as f32));
+    let _ = writeln!(
+        out,
+        "\n{count} {blocks} left out, of {of_lines}: loss {loss}"
+    );
 }

@@ -23,6 +23,8 @@ pub struct JsonDecision {
     side: &'static str,
     flips: bool,
     root: bool,
+    /// How often it turns between the two.
+    roots: usize,
     visible: bool,
     nullified: bool,
     weight: f64,
@@ -56,6 +58,7 @@ impl GradJob<'_> {
             side: side(decision),
             flips: decision.flips,
             root: decision.roots > 0,
+            roots: decision.roots,
             visible: decision.is_visible,
             nullified: decision.is_nullified,
             weight: decision.weight,
@@ -68,10 +71,12 @@ impl GradJob<'_> {
         decisions.map(|one| self.json_decision(one)).collect()
     }
 
-    /// The decisions that flip, or are roots, for people; how many others there are.
+    /// The decisions that flip, or are roots, for people, by place; how many others there are.
     pub fn shown_decisions(&self, decisions: &[JumpDecision]) -> String {
         let is_shown = |one: &&JumpDecision| one.flips || one.roots > 0;
-        let shown: Vec<&JumpDecision> = decisions.iter().filter(is_shown).collect();
+        let mut shown: Vec<&JumpDecision> = decisions.iter().filter(is_shown).collect();
+        // Those of one place stay in order of neighbours and of execution.
+        shown.sort_by_key(|one| (one.site.span.file, one.site.span.start));
         let is_alone = |one: &&JumpDecision| !is_shown(one) && one.margins.contains(&None);
         let alone = decisions.iter().filter(is_alone).count();
         let quiet = decisions.len() - shown.len() - alone;
@@ -93,7 +98,7 @@ impl GradJob<'_> {
                     None => "-".to_owned(),
                 };
                 lines.push(vec![
-                    source.line.to_string(),
+                    source.shown_line(),
                     source.text,
                     format!("{}{}", self.axis_name(decision), side(decision)),
                     margin(decision.margins[0]),
@@ -127,7 +132,13 @@ impl GradJob<'_> {
             one if one.roots == 0 => "no: its margin jumps itself".to_owned(),
             one if !one.is_visible => "no: no output jumps there".to_owned(),
             one if one.weight == 0.0 => "no: another axis counts, or its margin is flat".to_owned(),
-            one => format!("{} × jump × slope", HumanFloat(one.weight as f32)),
+            one => {
+                let counts = format!("{} × jump × slope", HumanFloat(one.weight as f32));
+                match one.roots {
+                    1 => counts,
+                    roots => format!("{roots} edges, the first {counts}"),
+                }
+            }
         }
     }
 

@@ -102,6 +102,13 @@ pub fn grad(args: GradArgs) -> CliResult {
     let files = OutputFiles::choose(&args, gradient)?;
     check_no_overwrite(files.paths(), read.iter().map(PathBuf::as_path))?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
+    if args.compile.stats {
+        report::stats_to_stderr(&gradient.program().stats(), format);
+    }
+    if args.check && jumps.is_some() {
+        let text = "`--check` takes differences where nothing jumps, so edges are not in them: `--rules fd` has differences across edges";
+        report::note(text, format);
+    }
     // Differences do not end where derivatives do.
     let ends = match (args.rules, &jumps) {
         (GradRules::Fd, _) => &[],

@@ -1,5 +1,6 @@
 //! `adumbra image FILE -o OUT` draws a shader over a grid of pixels.
 
+mod antialias;
 mod draw;
 mod grid;
 mod host;
@@ -28,6 +29,7 @@ use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
 use adumbra_image::{Image, ImageFormat, ImageSize, PngImage, write_exr, write_png};
+use antialias::EdgeAntialiasing;
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
 pub use output_choice::{ShownOutput, choose_output};
@@ -109,7 +111,24 @@ fn check_options(args: &ImageArgs) -> CliResult {
         _ if args.samples > 1 && matches!(args.view, ViewName::Lod | ViewName::Nan) => {
             "the views `lod` and `nan` are of single points: there is no mean of `--samples`"
         }
+        _ if args.antialias.is_some() => return check_antialiasing(args),
         _ => return Ok(()),
+    };
+    Err(CliError::usage(message))
+}
+
+/// Refuses options that mean nothing with `--antialias`.
+fn check_antialiasing(args: &ImageArgs) -> CliResult {
+    let message = match args.view {
+        _ if args.samples > 1 => {
+            "`--antialias` and `--samples` are two ways to soften edges: give one"
+        }
+        _ if args.at.is_some() => "`--at` follows one point of a pixel: leave `--antialias` out",
+        _ if args.surface => {
+            "`--antialias` looks for edges in the plane of the image: leave `--surface` out"
+        }
+        ViewName::Value => return Ok(()),
+        _ => "`--antialias` is for `--view value`: other views are of single points",
     };
     Err(CliError::usage(message))
 }
@@ -209,6 +228,10 @@ fn render(
     );
     global_notes::note_inputs(&compile, &program, OutputFormat::Text);
     note_replaced_globals(&compile, &program, OutputFormat::Text);
+    let edges = EdgeAntialiasing::new(args, &program, &shown)?;
+    if let Some(edges) = &edges {
+        report::diagnostics_to_stderr(&edges.warnings(), &sources, OutputFormat::Text);
+    }
     let files = image_paths(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
@@ -228,7 +251,7 @@ fn render(
             samples: args.samples,
             threads: args.threads.map_or(0, usize::from),
         };
-        stopped |= !one(args, out.kind, &job, &sources, file)?;
+        stopped |= !one(args, out.kind, (&job, edges.as_ref()), &sources, file)?;
     }
     match stopped {
         false => Ok(()),
@@ -240,7 +263,7 @@ fn render(
 fn one(
     args: &ImageArgs,
     kind: ImageFormat,
-    job: &DrawJob<'_>,
+    (job, edges): (&DrawJob<'_>, Option<&EdgeAntialiasing>),
     sources: &Sources,
     file: &Path,
 ) -> CliResult<bool> {
@@ -248,7 +271,10 @@ fn one(
     let start = Instant::now();
     let drawn = draw_image(job, TILE_SIDE);
     job.setup.write_perf_map(program)?;
-    let drawn = drawn?;
+    let mut drawn = drawn?;
+    if let Some(edges) = edges {
+        edges.apply(job, &mut drawn.pixels)?;
+    }
     let seconds = start.elapsed().as_secs_f64();
 
     let mut legend = write(args, kind, job, &drawn, file)?;

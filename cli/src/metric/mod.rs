@@ -29,6 +29,7 @@ use adumbra::batch::BatchSetup;
 use adumbra::gradient::{Axis, GradientRequest, JumpBatch, JumpGradient, JumpRules};
 use adumbra::{Derivatives, Diagnostics, Instance, Program};
 use fastrand::Rng;
+use indicatif::ProgressBar;
 use parameters::Parameters;
 use pixels::DrawnPixels;
 use points::{PointPrograms, PointValues};
@@ -71,6 +72,9 @@ pub fn metric(args: MetricArgs) -> CliResult {
     let pair = jump_gradient(&program, JumpRules::Pair);
     let textures = Textures::load(&program, &sources, &[], format, &mut Vec::new())?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
+    if args.compile.stats {
+        report::stats_to_stderr(&edge.smooth().program().stats(), format);
+    }
 
     let mut random = Rng::with_seed(args.random_seed);
     let parameters = Parameters::new(&centre, edge.smooth(), &mut random)?;
@@ -106,7 +110,9 @@ pub fn metric(args: MetricArgs) -> CliResult {
     if drawn.pixels.is_empty() {
         report::message("no pixel sees an edge, so nothing is measured");
     }
+    let progress = ProgressBar::new(points::blocks(measured(&pair)));
     let values = PointValues {
+        progress: &progress,
         programs: &programs,
         parameters: &parameters,
         pixels: &drawn.pixels,
@@ -140,11 +146,18 @@ pub fn metric(args: MetricArgs) -> CliResult {
         Err(refused) => note_pair_refused(refused),
     }
     rules.push(error_of(&Rules::Edge(&edge), &mut random)?);
+    progress.finish_and_clear();
     let report = MetricReport {
         pixels: drawn.pixels.len(),
         rules,
     };
     report.print(args.json)
+}
+
+/// How often values are summed over samples: for the change, and for each set of rules.
+fn measured(pair: &Result<JumpGradient, Diagnostics>) -> usize {
+    // `smooth`, and `edge`.
+    1 + 2 + slopes::STEPS.len() + usize::from(pair.is_ok())
 }
 
 /// The gradient of all outputs by all inputs, along the axes of pixels.

@@ -11,6 +11,7 @@ use adumbra::Instance;
 use adumbra::batch::{BatchSetup, OutputPlane, Part, WholeBatch};
 use adumbra::gradient::{JumpBatch, JumpGradient};
 use fastrand::Rng;
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -19,6 +20,11 @@ const BLOCKS: usize = 64;
 
 /// Samples of a pixel that have offsets of parameters in common.
 const SAMPLES_TOGETHER: usize = 16;
+
+/// The blocks that are summed if values are that many times.
+pub fn blocks(times: usize) -> u64 {
+    (times * BLOCKS) as u64
+}
 
 /// What programs of a shader are evaluated by.
 pub struct PointPrograms<'a> {
@@ -55,6 +61,8 @@ impl PointPrograms<'_> {
 pub struct PointValues<'a> {
     pub programs: &'a PointPrograms<'a>,
     pub parameters: &'a Parameters,
+    /// Counts the blocks that are summed.
+    pub progress: &'a ProgressBar,
     /// Column and line of each.
     pub pixels: &'a [[usize; 2]],
 }
@@ -208,6 +216,7 @@ impl PointValues<'_> {
                 }
                 add(sample, &mut random, &mut sums)?;
             }
+            self.progress.inc(1);
             Ok(sums)
         };
         if self.pixels.is_empty() {
@@ -217,6 +226,9 @@ impl PointValues<'_> {
         let pool = pool.build().map_err(CliError::usage)?;
         let sums: CliResult<Vec<Vec<f64>>> =
             pool.install(|| blocks.into_par_iter().map(sum).collect());
+        if self.programs.interrupt.is_pressed() {
+            self.progress.finish_and_clear();
+        }
         self.programs.check_interrupt()?;
         let mut all = vec![0.0; self.pixels.len()];
         for sums in sums? {

@@ -14,6 +14,7 @@ mod convert;
 mod declare;
 mod derivative;
 mod differential;
+mod eliminate;
 mod expression;
 mod foreign;
 mod initializer;
@@ -42,7 +43,7 @@ use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MESSAGE_BYTES};
 use adumbra_ir::module::{Message, Slopes};
-use adumbra_ir::{Code, Diagnostic, FileId};
+use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
@@ -76,6 +77,9 @@ pub struct CheckRequest<'a, 'c> {
     pub slopes: Slopes,
     /// Whether the globals are a struct of the host's, to which no option of the command adds.
     pub is_host_struct: bool,
+    /// The numbers of the [eliminable blocks](ast::EliminableBlock) of the first file that are left
+    /// out: they are checked, and do not run.
+    pub eliminated: &'c [u32],
 }
 
 /// The output of the checker.
@@ -106,6 +110,7 @@ pub fn check<'a>(
         checker.register_closures(closures);
     }
     checker.declare_files(request.files);
+    checker.eliminate(request.files, request.eliminated);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
     checker.warn_shaders_without_effect();
@@ -291,6 +296,8 @@ struct TypeChecker<'a, 'c> {
     closure_numbers: HashMap<ClosureKey, u32>,
     globals: Vec<(Symbol, TypeId)>,
     is_host_struct: bool,
+    /// The blocks that are left out.
+    eliminated: Vec<Span>,
     diagnostics: Vec<Diagnostic>,
     /// The diagnostic that reports each name that a function lacks, by index. The key has the file
     /// for names outside of functions.
@@ -333,6 +340,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
             is_host_struct: false,
+            eliminated: Vec::new(),
             diagnostics: Vec::new(),
             lacking: HashMap::new(),
             warnings: Vec::new(),

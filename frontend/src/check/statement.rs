@@ -139,11 +139,29 @@ impl<'a> TypeChecker<'a, '_> {
     fn scoped(&mut self, statement: &ast::Stmt<'a>) -> (&'a [TypedStmt<'a>], Completes) {
         let scope = self.names.enter();
         let (out, completes) = match &statement.kind {
-            StmtKind::Block(block) => self.statements(block.statements),
+            StmtKind::Block(block) if statement.attributes.is_empty() => {
+                self.statements(block.statements)
+            }
             _ => self.statements(std::slice::from_ref(statement)),
         };
         self.names.leave(scope);
         (out.into_bump_slice(), completes)
+    }
+
+    /// A block. One that can be left out completes, whatever is in it.
+    fn block(
+        &mut self,
+        statement: &ast::Stmt<'a>,
+        block: &ast::BlockStmt<'a>,
+        out: &mut StatementList<'a>,
+    ) -> Completes {
+        let scope = self.names.enter();
+        let (inner, completes) = self.statements(block.statements);
+        self.names.leave(scope);
+        if !self.is_eliminated(statement) {
+            out.push(TypedStmt::Block(inner.into_bump_slice()));
+        }
+        completes || self.is_eliminable(statement)
     }
 
     pub(super) fn statement(
@@ -170,11 +188,7 @@ impl<'a> TypeChecker<'a, '_> {
                 out.push(TypedStmt::Expr(self.alloc(value)));
                 true
             }
-            StmtKind::Block(_) => {
-                let (inner, completes) = self.scoped(statement);
-                out.push(TypedStmt::Block(inner));
-                completes
-            }
+            StmtKind::Block(block) => self.block(statement, block, out),
             StmtKind::If { arms, otherwise } => self.if_statement(arms, *otherwise, span, out),
             StmtKind::While { condition, body } => {
                 let header = Header {

@@ -8,7 +8,7 @@ use super::overload_resolution::is_shader;
 use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
 use super::{DeclaredFunction, TypeChecker};
-use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::ast::{self, BinaryOp, UnaryOp, has_attribute};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Direction, Span};
 
@@ -40,15 +40,17 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Warns of the variables of a function that are never read; not of outputs, parameters of
-    /// shaders, and names that begin with `_`.
+    /// shaders and of hooks, whose bodies are yet to be written, and names that begin with `_`.
     pub(super) fn warn_unread_variables(&mut self, function: FunctionId) {
         let declared = *self.declared(function);
         let is_shader = declared.syntax.is_some_and(ast::FunctionDef::is_shader);
+        let is_hook = (declared.attributes.iter())
+            .any(|attributes| has_attribute(attributes, ast::ANIMATE, self.interner));
         for index in 0..self.body.locals.len() {
             let local = self.body.locals[index];
             let param = declared.params.get(index);
             let is_asked = match param {
-                Some(param) => !is_shader && param.direction == ast::ParamDirection::In,
+                Some(param) => !is_shader && !is_hook && param.direction == ast::ParamDirection::In,
                 None => !self.body.properties[index].is_hoisted,
             };
             if !is_asked || self.body.reads[index] > 0 {

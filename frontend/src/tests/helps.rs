@@ -15,6 +15,7 @@ fn reports(text: &str) -> Vec<(Code, String)> {
         all_marked: false,
         slopes: adumbra_ir::module::Slopes::Omitted,
         is_host_struct: false,
+        eliminated: &[],
     };
     found.extend(check(&arena, &mut interner, request).diagnostics);
     if found.iter().any(Diagnostic::is_error) {

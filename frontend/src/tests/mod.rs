@@ -83,6 +83,7 @@ fn checked<T>(
         all_marked: false,
         slopes: Slopes::Omitted,
         is_host_struct: false,
+        eliminated: &[],
     };
     let checked = check(&arena, &mut interner, request);
     diagnostics.extend(checked.diagnostics);
@@ -195,6 +196,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         all_marked: false,
         slopes: Slopes::Omitted,
         is_host_struct: false,
+        eliminated: &[],
     };
     let checked = check(&arena, &mut interner, request);
     if checked.diagnostics.iter().any(Diagnostic::is_error) {

@@ -418,13 +418,13 @@ impl JumpBatch {
                 pair::Worker::new(self, programs, globals, wanted)
             }),
             RulePrograms::Edge(programs) => self.on_threads(points, host, || {
-                edge::Worker::new(self, programs, globals, wanted)
+                edge::Worker::new(self, programs, globals, wanted, edge::Adds::Gradient)
             }),
         }
     }
 
     /// What workers find in all blocks.
-    fn on_threads<W: BlockWorker, H: Host>(
+    pub(super) fn on_threads<W: BlockWorker, H: Host>(
         &self,
         points: &Range<usize>,
         host: &(impl Fn() -> H + Sync),

@@ -128,7 +128,8 @@ impl JumpBatch {
         match (&self.jumps.programs, &of.pair) {
             (RulePrograms::Smooth, _) => Ok(Vec::new()),
             (RulePrograms::Edge(programs), None) => {
-                edge::Worker::new(self, programs, globals, &[])?.decisions(point, host)
+                edge::Worker::new(self, programs, globals, &[], edge::Adds::Gradient)?
+                    .decisions(point, host)
             }
             (RulePrograms::Pair(programs), Some(decisions)) => {
                 let worker = pair::Worker::new(self, programs, globals, &[])?;

@@ -9,8 +9,9 @@
 //! `batch` evaluates the smooth gradient, and then has blocks of points searched, on threads, by a
 //! worker of the rules (`blocks`). `kernels` finds the neighbours that decide otherwise,
 //! `points` evaluates programs at samples, which `axes` moves. `decisions` lists what becomes of
-//! the decisions beside one point.
+//! the decisions beside one point. `antialias` draws the image whose derivative `edge` is.
 
+mod antialias;
 mod axes;
 mod batch;
 mod blocks;

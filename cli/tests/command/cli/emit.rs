@@ -83,6 +83,28 @@ fn decisions_stage_lists_where_values_jump() {
 }
 
 #[test]
+fn decisions_are_in_order_of_places() {
+    let text = "float late(float x) { return x < 0.25 ? 1.0 : 0.0; }
+        shader s(float x, out float o) { o = cellnoise(x) + late(x) + floor(x); }";
+    let file = scratch("decisions_order.adu", text);
+    let ran = adumbra(["emit", &file, "--stage", "decisions"]);
+    let lines: Vec<&str> = ran.stdout.lines().skip(1).collect();
+    assert!(lines.len() >= 3 && lines[0].starts_with("1  "), "{ran:?}");
+    assert!(
+        lines[1].starts_with("2  ") && lines[1].contains("floor(x)"),
+        "{ran:?}"
+    );
+    let of_library = |line: &&str| line.starts_with("library  cellnoise");
+    assert!(lines[2..].iter().all(of_library), "{ran:?}");
+    let smooth = scratch(
+        "no_decisions.adu",
+        "shader s(float x, out float o) { o = x; }",
+    );
+    let none = adumbra(["emit", &smooth, "--stage", "decisions"]);
+    assert_eq!(none.stdout, "nothing jumps: there are no decisions\n");
+}
+
+#[test]
 fn derivative_stage_without_derivatives_is_as_lowered() {
     let text = "float square(float x) { return x * x; }
                 shader s(float x, out float o) { o = square(x) + 1.0 * 2.0; }";

@@ -192,6 +192,47 @@ fn decisions_that_do_not_count_say_why() {
 }
 
 #[test]
+fn several_edges_of_a_decision_are_counted() {
+    let source = "shader s(float t = 0.25, out float o)
+        { float x = global_value<x>; o = floor(x + t); }";
+    let args = ["--rules", "edge", "--axes", "x:2.5", "-g", "x=0"];
+    let text = grad(source, &args).stdout;
+    assert!(
+        text.contains(" edges, the first 0.2 × jump × slope"),
+        "{text}"
+    );
+    let found = json_of(&grad(source, &[&args[..], &["--json"]].concat()));
+    let decisions = found["decisions"].as_array().unwrap();
+    let roots: Vec<u64> = (decisions.iter())
+        .map(|one| one["roots"].as_u64().unwrap())
+        .collect();
+    // From -2.25 to 0.25, and from there to 2.75.
+    assert_eq!(roots, [3, 2]);
+}
+
+#[test]
+fn checks_beside_edges_say_that_they_see_none() {
+    for (rules, has_note) in [("edge", true), ("pair", true), ("smooth", false)] {
+        let args = ["--size", "8x8", "--check", "--rules", rules];
+        let ran = grad(DISC, &args);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(
+            ran.stderr.contains("edges are not in them"),
+            has_note,
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn statistics_are_those_of_the_gradient() {
+    let of = |args: &[&str]| grad(DISC, &[args, &["--size", "8x8", "--stats"]].concat()).stderr;
+    let smooth = of(&["--rules", "smooth"]);
+    assert!(smooth.contains("bytecode ops"), "{smooth}");
+    assert!(of(&["--rules", "edge"]).contains("bytecode ops"));
+}
+
+#[test]
 fn casts_that_decide_end_no_gradient() {
     let source =
         "shader s(float t = 2.5, out float o) { o = float(int(global_value<x> * t)) + hash11(t); }";

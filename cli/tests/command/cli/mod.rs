@@ -6,6 +6,7 @@ mod emit;
 mod eval;
 mod files;
 mod fit;
+mod fit_prune;
 mod grad;
 mod grad_arrays;
 mod grad_differences;

@@ -1,6 +1,7 @@
 //! `adumbra image`: images against numbers worked out here, textures, refusals, and drawing again
 //! on save.
 
+mod antialias;
 mod at;
 mod errors;
 mod pixels;

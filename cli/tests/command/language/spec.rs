@@ -438,6 +438,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("textures' coordinates", &["sample_arguments"]),
     ("messages", &["messages"]),
     ("metadata", &["metadata"]),
+    ("blocks to be left out, and hooks", &["eliminable_blocks"]),
 ];
 
 /// The rows whose files are missing, or that have none.

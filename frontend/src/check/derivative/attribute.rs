@@ -23,6 +23,7 @@ enum Position {
     Function,
     Method,
     Loop,
+    Block,
     Texture,
     Other,
 }
@@ -61,6 +62,8 @@ const FUNCTIONS: &[Position] = &[Position::Function, Position::Method];
 const METHODS: &[Position] = &[Position::Method];
 const LOOPS: &[Position] = &[Position::Loop];
 const BOTH: &[Position] = &[Position::Function, Position::Method, Position::Loop];
+const BLOCKS: &[Position] = &[Position::Block];
+const HOOKS: &[Position] = &[Position::Function];
 const VALUES: &[Position] = &[Position::Function, Position::Method, Position::Texture];
 
 const ATTRIBUTES: &[AttributeKind] = &[
@@ -78,6 +81,8 @@ const ATTRIBUTES: &[AttributeKind] = &[
     kind(MUTATING, Arguments::None, METHODS),
     kind("MaxIters", Arguments::Count, LOOPS),
     kind("ForceUnroll", Arguments::PerhapsCount, LOOPS),
+    kind(ast::ELIMINATE_IF_UNUSED, Arguments::None, BLOCKS),
+    kind(ast::ANIMATE, Arguments::None, HOOKS),
 ];
 
 const DIFFERENTIABLE_FIX: &str = "write `[Differentiable]`";
@@ -229,6 +234,7 @@ impl<'a> TypeChecker<'a, '_> {
             let places = match kind.positions {
                 LOOPS => "a loop",
                 METHODS => "a method",
+                BLOCKS => "a block",
                 BOTH => "a function or a loop",
                 VALUES => "a function or a texture",
                 _ => "a function",
@@ -301,6 +307,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let position = match statement.kind {
             StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => Position::Loop,
+            StmtKind::Block(_) => Position::Block,
             // Whatever was broken may have been a loop.
             StmtKind::Broken(_) => return hints,
             _ => Position::Other,

@@ -9,6 +9,7 @@
 //! exact.
 
 mod bracket;
+mod coverage;
 mod decisions;
 mod sampler;
 mod search;
@@ -18,7 +19,7 @@ mod worker;
 pub(in crate::gradient::jump) use sampler::BlockSampler;
 pub use search::{MAX_DECISIONS, MAX_ROOTS};
 pub(in crate::gradient::jump) use search::{Sampler, Traced};
-pub(super) use worker::{Samplers, Worker};
+pub(super) use worker::{Adds, Samplers, Worker};
 
 use super::{ProgramMaker, RulePrograms};
 use crate::diagnostics::Diagnostics;

@@ -88,6 +88,8 @@ pub(super) struct Root {
     pub(super) sample: Sample,
     /// The floats of the outputs on the side of the greater margin, less those on the other one.
     pub(super) jump: Vec<f64>,
+    /// 1 if the margin is greater on the side away from the kernel's point, else -1.
+    pub(super) rise: f64,
 }
 
 /// A part of a kernel within which decisions differ.
@@ -349,19 +351,20 @@ fn split(
             continue;
         }
         let (from, to) = outputs[2 * number * floats..][..2 * floats].split_at(floats);
-        let sign = match bracket.margins[1] > bracket.margins[0] {
+        let rise = match bracket.margins[1] > bracket.margins[0] {
             true => 1.0,
             false => -1.0,
         };
         // Equal infinities do not jump.
         let jump = from.iter().zip(to).map(|(from, to)| match from == to {
             true => 0.0,
-            false => sign * (to - from),
+            false => rise * (to - from),
         });
         roots.push(Root {
             kernel: bracket.segment.kernel,
             sample: sample(&bracket.segment, kernels, at, bracket.number),
             jump: jump.collect(),
+            rise,
         });
         let has_inside = |part: &Segment| {
             let [a, b] = part.ends;

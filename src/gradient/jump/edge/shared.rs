@@ -6,9 +6,10 @@
 //! is evaluated in.
 
 use super::bracket::TOLERANCE;
+use super::search::Root;
 use crate::gradient::jump::axes::AxisMoves;
 use crate::gradient::jump::kernels::{ImagePoints, Kernel};
-use crate::gradient::jump::points::{Here, Sample};
+use crate::gradient::jump::points::Here;
 
 /// A kernel with the points that see what is found in it.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +31,29 @@ impl SharedKernel {
             .filter_map(|(point, sees)| sees.then_some(point))
     }
 
-    /// A sample of it, as one of a point that sees it.
-    pub(super) fn seen_from(&self, viewer: usize, sample: &Sample) -> Sample {
-        let own = match viewer == self.kernel.point {
-            true => 0.0,
-            false => self.kernel.to,
-        };
-        Sample {
-            point: viewer,
-            offset: sample.offset - own,
-            ..*sample
+    /// A root of it, as a point sees it.
+    pub(super) fn seen_from(&self, viewer: usize, root: &Root) -> SeenRoot {
+        let Root { sample, rise, .. } = root;
+        match viewer == self.kernel.point {
+            true => SeenRoot {
+                offset: sample.offset,
+                rise: *rise,
+            },
+            false => SeenRoot {
+                offset: sample.offset - self.kernel.to,
+                rise: -rise,
+            },
         }
     }
+}
+
+/// Where a root is, from a point that sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeenRoot {
+    /// How far, over the axis's spacing.
+    pub(super) offset: f64,
+    /// 1 if the margin is greater on the side away from the point, else -1.
+    pub(super) rise: f64,
 }
 
 /// The kernels to be searched, in order of points, axes and sides: of kernels that see the same, one.

@@ -1,9 +1,10 @@
 //! A thread's search for edges, block by block.
 
 use super::EdgePrograms;
+use super::coverage::add_coverage;
 use super::sampler::BlockSampler;
 use super::search::{Root, SearchedKernel, search};
-use super::shared::shared;
+use super::shared::{SeenRoot, shared};
 use crate::batch::BatchGlobals;
 use crate::evaluator::EngineError;
 use crate::gradient::jump::batch::{JumpBatch, JumpPoint};
@@ -62,7 +63,17 @@ pub(in crate::gradient::jump) struct Worker<'b> {
     pub(super) samplers: Samplers,
     /// Words of a point that are its globals.
     pub(super) stride: usize,
+    adds: Adds,
     found: Found,
+}
+
+/// What an edge adds to the points that see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gradient::jump) enum Adds {
+    /// Its share of the gradient, to the floats of that which are wanted.
+    Gradient,
+    /// Its [coverage](super::coverage), to the floats of the outputs.
+    Coverage,
 }
 
 impl<'b> Worker<'b> {
@@ -71,6 +82,7 @@ impl<'b> Worker<'b> {
         programs: &EdgePrograms,
         globals: &'b BatchGlobals<'b>,
         wanted: &[Float],
+        adds: Adds,
     ) -> Result<Worker<'b>, EngineError> {
         let places = Places::new(&batch.jumps, &programs.margins, wanted);
         let samplers = &batch.edge_samplers;
@@ -80,6 +92,7 @@ impl<'b> Worker<'b> {
             samplers: samplers.take(|| Samplers::new(batch, programs, &places))?,
             stride: programs.compared.globals().size() / 4,
             places,
+            adds,
             found: Found::default(),
         })
     }
@@ -92,6 +105,10 @@ impl<'b> Worker<'b> {
 
     /// Adds the points that have neighbours which decide otherwise.
     fn add_points(&mut self, kernels: &[Kernel], block: &BlockPlaces) {
+        let floats = match self.adds {
+            Adds::Gradient => self.places.wanted.len(),
+            Adds::Coverage => self.places.weights.len(),
+        };
         let changes = &mut self.found.changes;
         for kernel in kernels {
             let place = block.place(kernel.point);
@@ -99,7 +116,7 @@ impl<'b> Worker<'b> {
                 changes.push(PointChange {
                     point: JumpPoint::new(place),
                     smooth_share: 1.0,
-                    added: vec![0.0; self.places.wanted.len()],
+                    added: vec![0.0; floats],
                 });
             }
             let point = &mut changes.last_mut().expect("one was just added").point;
@@ -111,10 +128,13 @@ impl<'b> Worker<'b> {
     fn add_root(
         &mut self,
         (number, root): (usize, &Root),
-        (viewer, share): (usize, f64),
+        (viewer, seen, share): (usize, SeenRoot, f64),
         block: &BlockPlaces,
     ) -> f64 {
-        let weight = share * weigh(&root.jump, self.weights(block.first + viewer));
+        let weight = match self.adds {
+            Adds::Gradient => share * weigh(&root.jump, self.weights(block.first + viewer)),
+            Adds::Coverage => 0.0,
+        };
         let changes = &mut self.found.changes[block.changes..];
         let change = change_of(changes, block.place(viewer));
         let point = &mut change.point;
@@ -124,6 +144,9 @@ impl<'b> Worker<'b> {
             let is_one = point.counted == 0 || point.axis == Some(axis);
             point.axis = is_one.then_some(axis);
             point.counted += 1;
+            if self.adds == Adds::Coverage {
+                add_coverage(root, seen, &mut change.added);
+            }
         }
         if weight != 0.0 {
             for (sum, &float) in change.added.iter_mut().zip(&self.places.wanted) {
@@ -219,9 +242,16 @@ impl BlockWorker for Worker<'_> {
             let share = self.weight(&here, number, root);
             let shared = &shared[root.kernel];
             for viewer in shared.viewers() {
-                let weight = self.add_root((number, root), (viewer, share), &block);
+                let seen = shared.seen_from(viewer, root);
+                let weight = self.add_root((number, root), (viewer, seen, share), &block);
                 if weight != 0.0 {
-                    weighed.push((shared.seen_from(viewer, &root.sample), weight));
+                    let (point, offset) = (viewer, seen.offset);
+                    let sample = Sample {
+                        point,
+                        offset,
+                        ..root.sample
+                    };
+                    weighed.push((sample, weight));
                 }
             }
         }
