@@ -214,8 +214,8 @@ impl WholeBatch {
         self.revised_sums(globals, points, outputs, host, |_, _| {})
     }
 
-    /// The same of floats that are revised before they are summed: `revise` gets points, and a plane
-    /// of these for each float.
+    /// The same of floats that are revised before they are summed: `revise` gets points, and a
+    /// plane of these for each float.
     pub(crate) fn revised_sums<H: Host>(
         &self,
         globals: &BatchGlobals<'_>,

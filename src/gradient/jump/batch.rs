@@ -362,8 +362,8 @@ impl JumpBatch {
         self.along.map_or(all, |axis| axis..axis + 1)
     }
 
-    /// Of planes, by the output, the part of it and the scalar, those of floats of the gradient: their
-    /// numbers, and what they are.
+    /// Of planes, by the output, the part of it and the scalar, those of floats of the gradient:
+    /// their numbers, and what they are.
     fn wanted<'o>(
         &self,
         planes: impl Iterator<Item = (&'o str, Part, usize)>,

@@ -42,8 +42,8 @@ impl ImagePoints {
         [1, self.width].get(axis).copied()
     }
 
-    /// The point before one along an axis, by their places in a block of which `first` is the number
-    /// of the first point; none if it is not there, or in another line.
+    /// The point before one along an axis, by their places in a block of which `first` is the
+    /// number of the first point; none if it is not there, or in another line.
     pub(super) fn before(&self, point: usize, axis: usize, first: usize) -> Option<usize> {
         let is_at_start = axis == 0 && (first + point).is_multiple_of(self.width);
         let distance = self.distance(axis).filter(|_| !is_at_start)?;

@@ -2,8 +2,8 @@
 //!
 //! In an image a point's neighbour has the point itself as its neighbour. Where a move from the one
 //! before leads to the other, as far as is known, what is between them is searched from the one
-//! before alone, and both see what is found. So each point's roots are the same in any block that it
-//! is evaluated in.
+//! before alone, and both see what is found. So each point's roots are the same in any block that
+//! it is evaluated in.
 
 use super::bracket::TOLERANCE;
 use super::search::Root;
@@ -56,7 +56,8 @@ pub(super) struct SeenRoot {
     pub(super) rise: f64,
 }
 
-/// The kernels to be searched, in order of points, axes and sides: of kernels that see the same, one.
+/// The kernels to be searched, in order of points, axes and sides: of kernels that see the same,
+/// one.
 pub(super) fn shared(
     kernels: &[Kernel],
     image: Option<&ImagePoints>,

@@ -124,7 +124,8 @@ impl<'b> Worker<'b> {
         }
     }
 
-    /// Adds the jump at a root to a point that sees it. Returns what the margin's derivative counts.
+    /// Adds the jump at a root to a point that sees it. Returns what the margin's derivative
+    /// counts.
     fn add_root(
         &mut self,
         (number, root): (usize, &Root),
