@@ -6,7 +6,7 @@
 //! Absolute times only show the order of magnitude.
 //!
 //! `-- page` also brings `docs/performance.md` up to date. `-- gains` measures the gain of each
-//! optimisation instead.
+//! optimisation instead, and `-- fits target/release/adumbra` how often fits succeed.
 
 mod baselines;
 mod batch;
@@ -18,7 +18,7 @@ mod materials;
 mod page;
 mod point;
 
-use adumbra_cli::benchmarks::{BenchReport, ROUNDS, measure_engines};
+use adumbra_cli::benchmarks::{BenchReport, FitRates, ROUNDS, measure_engines, measure_fit_rates};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,8 +27,9 @@ fn main() {
         [flag] if flag == "--json" => (true, false),
         [what] if what == "page" => (false, true),
         [what] if what == "gains" => return gains::run(),
+        [what, rest @ ..] if what == "fits" => return fits(rest),
         _ => {
-            eprintln!("usage: adumbra-bench [--json | page | gains]");
+            eprintln!("usage: adumbra-bench [--json | page | gains | fits]");
             std::process::exit(2);
         }
     };
@@ -46,5 +47,13 @@ fn main() {
     }
     if page {
         page::update(&report);
+    }
+}
+
+/// Success rates of fits.
+fn fits(arguments: &[String]) {
+    if let Err(error) = measure_fit_rates(&FitRates::of_arguments(arguments)) {
+        eprintln!("adumbra-bench: {error}");
+        std::process::exit(2);
     }
 }

@@ -25,6 +25,7 @@ mod compile;
 mod cost_table;
 mod edges;
 mod engines;
+mod fits;
 mod gradients;
 mod native_compile;
 mod page;
@@ -37,6 +38,7 @@ pub use edges::{EdgeRunner, EdgeWorkload, edge_workloads};
 pub use engines::{
     BatchRunner, PointRunner, check_engines_agree, point_engines, tier_suffix, tiers,
 };
+pub use fits::{FRACTION, FitRates, measure_fit_rates};
 pub use page::updated_page;
 pub use programs::{
     PixelGlobals, Workload, compiler, grid, input_planes, output_planes, program, w4, workloads,

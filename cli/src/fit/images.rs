@@ -30,10 +30,10 @@ impl FitImages {
         let course = course(found.best());
         let frames = evenly(&course, frames.unwrap_or(0) as usize).into_iter();
         let frames: CliResult<Vec<Vec<Raster>>> =
-            frames.map(|values| objective.images(values)).collect();
+            frames.map(|point| objective.images(point.values)).collect();
         let shown = shown(&course).into_iter();
         let shown: CliResult<Vec<Vec<Raster>>> =
-            shown.map(|values| objective.images(values)).collect();
+            shown.map(|point| objective.images(point.values)).collect();
         let shown = shown?;
         let lines = targets.iter().enumerate().map(|(at, target)| {
             let images = shown.iter().map(|images| images[at].clone());

@@ -5,30 +5,37 @@ use super::target::resized;
 use adumbra_fit::{Raster, RestartRecord};
 use adumbra_image::{Image, ImageSize};
 
-/// The panels of stages between start and best.
-const STAGES: usize = 3;
-
 /// The greatest side of a panel; larger images are shown smaller.
 pub const MAX_PANEL_SIDE: u32 = 256;
 
 /// White pixels between panels.
 const GAP: usize = 2;
 
+/// Parameters with their loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoursePoint<'r> {
+    loss: f64,
+    pub values: &'r [f64],
+}
+
 /// The parameters with the least loss so far, before the first iteration and after each stage of a
 /// restart; at last its best.
-pub fn course(best: &RestartRecord) -> Vec<&[f64]> {
-    let mut least = f64::INFINITY;
-    let mut course: Vec<&[f64]> = Vec::with_capacity(best.trace.len() + 1);
+pub fn course(best: &RestartRecord) -> Vec<CoursePoint<'_>> {
+    let mut course: Vec<CoursePoint<'_>> = Vec::with_capacity(best.trace.len() + 1);
     let points = best.trace.iter().filter(|point| !point.values.is_empty());
     for point in points {
-        let values = match course.last() {
-            Some(before) if point.loss.is_nan() || point.loss >= least => *before,
-            _ => &point.values,
+        let own = CoursePoint {
+            loss: point.loss,
+            values: &point.values,
         };
-        least = least.min(point.loss);
-        course.push(values);
+        let before = course.last().copied();
+        let is_best = |before: &CoursePoint<'_>| before.loss <= own.loss || own.loss.is_nan();
+        course.push(before.filter(is_best).unwrap_or(own));
     }
-    course.push(&best.values);
+    course.push(CoursePoint {
+        loss: best.loss,
+        values: &best.values,
+    });
     course
 }
 
@@ -42,9 +49,21 @@ pub fn evenly<T: Copy>(all: &[T], count: usize) -> Vec<T> {
     (0..count).map(|number| all[at(number)]).collect()
 }
 
-/// The parameters that a strip shows of a course: start, stages, and best.
-pub fn shown<'c>(course: &[&'c [f64]]) -> Vec<&'c [f64]> {
-    evenly(course, STAGES + 2)
+/// What a strip shows of a course: its start, the first points after 1/4, 2/4 and 3/4 of the way
+/// to the best loss, by logarithms, and the best.
+pub fn shown<'r>(course: &[CoursePoint<'r>]) -> Vec<CoursePoint<'r>> {
+    let [first, best] = [course[0], course[course.len() - 1]];
+    let between = |a: f64, b: f64| (a * b).sqrt();
+    let half = between(first.loss, best.loss);
+    let losses = [between(first.loss, half), half, between(half, best.loss)];
+    let reached = losses.map(|loss| {
+        let mut points = course.iter();
+        points
+            .find(|point| point.loss <= loss)
+            .copied()
+            .unwrap_or(best)
+    });
+    [&[first], &reached[..], &[best]].concat()
 }
 
 /// A strip: the images of each target in a line, with the target itself, and how far the last image
@@ -128,11 +147,32 @@ mod tests {
     #[test]
     fn course_has_the_best_so_far() {
         let record = record(&[3.0, 4.0, 1.0, f64::NAN, 2.0]);
-        let course: Vec<f64> = course(&record).iter().map(|values| values[0]).collect();
+        let course = course(&record);
+        let course: Vec<f64> = course.iter().map(|point| point.values[0]).collect();
         assert_eq!(course, [0.0, 0.0, 2.0, 2.0, 2.0, 9.0]);
         assert_eq!(evenly(&course, 3), [0.0, 2.0, 9.0]);
         assert_eq!(evenly(&course, 1), [9.0]);
         assert_eq!(evenly(&course[..1], 3), [0.0; 3]);
+    }
+
+    #[test]
+    fn shown_points_are_on_the_way_to_the_best_loss() {
+        let mut record = record(&[16.0, 9.0, 7.0, 3.9, 1.5]);
+        record.loss = 1.0;
+        let shown: Vec<f64> = shown(&course(&record))
+            .iter()
+            .map(|point| point.loss)
+            .collect();
+        assert_eq!(shown, [16.0, 7.0, 3.9, 1.5, 1.0]);
+        record.trace.iter_mut().for_each(|point| point.loss = 1.0);
+        assert_eq!(super::shown(&course(&record)).len(), 5);
+        // Where nothing is finite, the start and the best are what there is.
+        record.loss = f64::INFINITY;
+        record
+            .trace
+            .iter_mut()
+            .for_each(|point| point.loss = f64::NAN);
+        assert_eq!(super::shown(&course(&record)).len(), 5);
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn args(folder: &TempDir, name: &str, restarts: usize) -> Vec<String> {
     let [source, target, out] = ["disc.adu", "t.png", name].map(|name| path(folder, name));
     let restarts = restarts.to_string();
     let args = ["fit", &source, "--target", &target, "-o", &out];
-    let long = ["--size", "128x128", "--noise", "on", "--threads", "1"];
+    let long = ["--size", "96x96", "--noise", "on", "--threads", "1"];
     let more = ["--restarts", &restarts];
     let args = args.iter().chain(&long).chain(&more);
     args.map(|&word| word.to_owned()).collect()
@@ -45,11 +45,13 @@ fn killed(args: &[String], state: &Path, after: Duration) -> (Option<Duration>, 
 #[test]
 fn killed_fit_goes_on() {
     let kills: usize = std::env::var("KILLS").map_or(3, |kills| kills.parse().unwrap());
+    // As long as the kills take, and longer.
+    let restarts = 3 + kills / 3;
     let folder = folder();
     let folder_of_state = path(&folder, "state");
     let state = Path::new(&folder_of_state).join("fit.json");
     let kept = ["--checkpoint", &folder_of_state];
-    let common = args(&folder, "killed.adu", kills);
+    let common = args(&folder, "killed.adu", restarts);
     let mut lot = fastrand::Rng::with_seed(kills as u64);
     let (mut searching, mut most) = (0, Duration::ZERO);
     for _ in 0..kills {
@@ -71,7 +73,7 @@ fn killed_fit_goes_on() {
         .chain(["--resume"]);
     let ran = adumbra(rest);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let whole = args(&folder, "whole.adu", kills);
+    let whole = args(&folder, "whole.adu", restarts);
     assert_eq!(adumbra(whole.iter().map(String::as_str)).code, 0);
     for ending in ["adu", "png"] {
         let bytes = |name: &str| fs::read(folder.path().join(name).with_extension(ending)).unwrap();

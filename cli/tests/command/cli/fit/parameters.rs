@@ -15,13 +15,13 @@ fn learning_rates_are_of_options_and_metadata() {
     let of = |args: &[&str]| after_few(&folder, DISC, args);
     let usual = of(&[]);
     assert_eq!(of(&["--learning-rate", "0.01"]), usual);
-    let fast = of(&["--learning-rate", "0.05"]);
+    let fast = of(&["--learning-rate", "0.0625"]);
     let step = |found: &Value| (found["centre"][0].as_f64().unwrap() - 19.0).abs();
     assert!(step(&fast) > 3.0 * step(&usual), "{fast} {usual}");
-    let one = of(&["--learning-rate", "radius=0.05"]);
+    let one = of(&["--learning-rate", "radius=0.0625"]);
     assert!(step(&one) < 2.0 * step(&usual), "{one} {usual}");
     assert_ne!(one["radius"], usual["radius"]);
-    let named = DISC.replace("max = 20", "max = 20, learning_rate = 0.05");
+    let named = DISC.replace("max = 20", "max = 20, learning_rate = 0.0625");
     assert_eq!(after_few(&folder, &named, &[]), one);
     assert_eq!(
         after_few(&folder, &named, &["--learning-rate", "0.01"]),
@@ -85,8 +85,10 @@ fn starts_beyond_bounds_are_noted() {
 #[test]
 fn searches_that_see_nothing_are_noted() {
     let folder = folder();
-    let far = ["--arg", "centre=-500,-500", "--fixed", "radius"];
-    let ran = fit(&folder, "best.adu", &[&far[..], &["--json"]].concat());
+    let [shader, target, out] = ["disc.adu", "t.png", "best.adu"].map(|name| path(&folder, name));
+    let common = ["fit", &shader, "--target", &target, "-o", &out];
+    let far = ["--arg", "centre=-500,-500", "--fixed", "radius", "--json"];
+    let ran = adumbra([&common[..], &far].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let note = "the gradient was 0 in all iterations";
     let line = ran.stderr.lines().find(|line| line.contains(note));
@@ -95,8 +97,6 @@ fn searches_that_see_nothing_are_noted() {
     let nan = "shader s(float a = 1 <<< min = 0.5, max = 2 >>>, out float o)
         { o = sqrt(a - 3.0); }";
     fs::write(folder.path().join("disc.adu"), nan).unwrap();
-    let [shader, target, out] = ["disc.adu", "t.png", "best.adu"].map(|name| path(&folder, name));
-    let common = ["fit", &shader, "--target", &target, "-o", &out];
     let ran = adumbra([&common[..], &["--iterations", "1"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let note = "iterations the loss or its gradient was not finite";
