@@ -130,7 +130,8 @@ impl<'b> Worker<'b> {
     }
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest.
+    /// the axis along which it moves fastest. Negative if it is an edge of a surface, and its margin
+    /// is greater at the lesser offset.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
@@ -143,17 +144,19 @@ impl<'b> Worker<'b> {
                     by_word => by_word * here.slope(point, slope),
                 }
             });
-            moves.sum::<f64>().abs() * axes[axis].spacing
+            moves.sum::<f64>() * axes[axis].spacing
         };
-        let own = along(root.sample.axis);
+        let signed = along(root.sample.axis);
+        let own = signed.abs();
         let is_fastest = (0..axes.len()).all(|axis| {
-            let other = along(axis);
+            let other = along(axis).abs();
             match axis > root.sample.axis {
                 true => own > other,
                 false => own >= other,
             }
         });
         match is_fastest && own > LEAST_SLOPE {
+            true if root.is_of_surface => 0.5 / signed,
             true => 0.5 / own,
             false => 0.0,
         }
