@@ -10,7 +10,7 @@ pub struct SourceDecision {
     /// 0 if it is in a function of the library.
     pub line: u32,
     pub column: u32,
-    /// The text, in one line; in the library the name of the op.
+    /// The text, in one line; in the library the name of the op, or `raymarch`.
     pub text: String,
     pub kind: &'static str,
 }
@@ -31,6 +31,7 @@ impl SourceDecision {
             DecisionKind::Ceil => "ceil",
             DecisionKind::Round => "round",
             DecisionKind::Trunc => "trunc",
+            DecisionKind::Surface => "surface",
         };
         let found = sources.get(site.span.file).and_then(|file| {
             let span = site.span.start as usize..site.span.end as usize;
@@ -46,7 +47,10 @@ impl SourceDecision {
             None => SourceDecision {
                 line: 0,
                 column: 0,
-                text: site.op.info().name.to_owned(),
+                text: match site.kind {
+                    DecisionKind::Surface => "raymarch".to_owned(),
+                    _ => site.op.info().name.to_owned(),
+                },
                 kind,
             },
         }

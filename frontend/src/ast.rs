@@ -26,6 +26,9 @@ use adumbra_ir::Span;
 /// The type of a buffer, `buffer<T>`.
 pub const BUFFER: &str = "buffer";
 
+/// The name of the function that marches a ray through a field, which is in angle brackets.
+pub const RAYMARCH: &str = "raymarch";
+
 /// The type of a value with its differential, `DifferentialPair<T>`.
 pub const PAIR: &str = "DifferentialPair";
 
@@ -501,6 +504,8 @@ pub enum ExprKind<'a> {
     Member(&'a Expr<'a>, Ident),
     /// `global_value<name>`
     GlobalValue(Ident),
+    /// `raymarch<field>(origin, direction, steps)`
+    Raymarch(Ident, &'a [&'a Expr<'a>]),
     /// `make_closure<Name>(a, b)`
     MakeClosure(Ident, &'a [&'a Expr<'a>]),
     /// `texture2d_sample<name>(u, v)` and its relatives

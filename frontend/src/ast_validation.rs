@@ -237,6 +237,7 @@ impl<'s> AstValidator<'s> {
             }
             ExprKind::Construct(_, list)
             | ExprKind::Call(_, list)
+            | ExprKind::Raymarch(_, list)
             | ExprKind::MakeClosure(_, list)
             | ExprKind::TextureSample(_, _, list) => s.exprs(list),
             ExprKind::Float(_)

@@ -42,6 +42,7 @@ impl FunctionBuilder {
                 library: false,
                 recipe: None,
                 custom: CustomDerivatives::default(),
+                decides: Decides::Own,
                 span,
             },
             open: vec![body],

@@ -153,6 +153,9 @@ codes! {
     NoSuchGradient = 570 Error "a gradient that a program does not have";
     NoPairGradient = 571 Error "a shader that cannot be differentiated by pairs of samples";
     NoSuchBlock = 574 Error "a block to be left out that a source does not have";
+    BadField = 576 Error "a function through which no ray can march";
+    FieldEffect = 577 Error "a field that does more than give a distance";
+    FieldCycle = 578 Error "a field that marches through itself";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

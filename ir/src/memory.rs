@@ -68,6 +68,7 @@ nothing!(
     Value,
     Array,
     PassingMode,
+    Decides,
     Results,
     Quad
 );
@@ -183,7 +184,7 @@ heap_of! {
     Metadata { name, value }
     ClosureShape { name, params }
     Message { format, params }
-    Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
+    Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, decides, span }
     Recipe { mode, of, activity, with_results }
     Activity { params, results, arrays, memory }
     ActiveMemory { buffers, textures }

@@ -228,8 +228,25 @@ pub struct Function {
     pub recipe: Option<Recipe>,
     /// The derivatives of it that the shader writer gave.
     pub custom: CustomDerivatives,
+    /// What counts of its decisions for gradients through edges.
+    pub decides: Decides,
     /// The span of its declaration.
     pub span: Span,
+}
+
+/// What counts of a function's decisions, for gradients through edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decides {
+    /// Each of its own, and those of what it calls.
+    #[default]
+    Own,
+    /// Nothing: it is a part of a ray march, whose surface decides.
+    Nothing,
+    /// Which surface a ray meets. Its parameters are where that is along the ray, the field there
+    /// with that held, whether the ray reaches it, whether it grazes it, and what the field takes.
+    /// It calls the field. Calls of it have no result that is read: until decisions are traced,
+    /// they only mark the place.
+    Surface,
 }
 
 /// One result of a function, or one field of a record.

@@ -90,6 +90,37 @@ impl OpDef<3> for SmoothStep {
     }
 }
 
+/// x as a constant: what was found by a search, whose steps say nothing of how the result changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Held;
+
+impl OpDef<1> for Held {
+    const INFO: OpInfo = OpInfo {
+        name: "held",
+        usage: "held",
+        doc: "x as a constant. What a ray march finds is one; sources cannot write it.",
+        derivative: "0",
+        class: OpClass::Given,
+        operands: &[OperandKind::Float],
+        test_intervals: &[between(-100.0, 100.0)],
+        ..OpInfo::SMOOTH
+    };
+
+    fn spec([x]: [f64; 1]) -> f64 {
+        x
+    }
+
+    #[inline(always)]
+    fn value<L: FloatField>([x]: [L; 1]) -> L {
+        x
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>(_: [F; 1], _: F) -> [Partial<F>; 1] {
+        [Zero]
+    }
+}
+
 /// t, which has slope s along x: a number that was computed elsewhere, as that of a texture, with
 /// the derivative that came with it.
 ///

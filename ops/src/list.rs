@@ -69,7 +69,7 @@ list! {
         Neg/1, Add/2, Sub/2, Mul/2, StrongMul/2, Div/2, Rcp/1,
         Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1, CopySign/2,
         Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
-        Mix/3, SmoothStep/3, Sloped/3,
+        Mix/3, SmoothStep/3, Held/1, Sloped/3,
         Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2, Norm3/3,
         Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
         Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
@@ -112,10 +112,10 @@ impl Op {
         Op::from_name(R::INFO.name).expect("the definition is in the list")
     }
 
-    /// Whether only derivatives of functions or textures with slopes have it: sources cannot write
-    /// it.
+    /// Whether only derivatives of functions, textures with slopes or ray marches have it: sources
+    /// cannot write it.
     pub const fn is_internal(self) -> bool {
-        matches!(self, Op::Iterations | Op::StrongMul | Op::Sloped)
+        matches!(self, Op::Iterations | Op::StrongMul | Op::Held | Op::Sloped)
     }
 
     /// Whether its usage is a call of its own name: an intrinsic.

@@ -43,6 +43,9 @@ const SUBJECTS: &[LibraryFile] = &[
     LibraryFile::new(include_str!("../adu/shading.adu")),
 ];
 
+/// What `raymarch<f>` is made of, which is no entry: a struct and functions that only it calls.
+pub const RAYMARCH: &str = include_str!("../adu/raymarch.adu");
+
 /// Every entry, sorted by name.
 static ENTRIES: [LibraryEntry; count()] = index();
 

@@ -27,6 +27,7 @@ mod gradients;
 mod groups;
 mod host;
 mod limits;
+mod marches;
 mod materials;
 mod native;
 mod noise;

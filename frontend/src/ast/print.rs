@@ -5,7 +5,7 @@
 use super::{
     AstFile, Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit,
     FunctionDef, Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl,
-    ParamDirection, Stmt, StmtKind, TypeExpr, TypeName,
+    ParamDirection, RAYMARCH, Stmt, StmtKind, TypeExpr, TypeName,
 };
 use crate::interner::{Interner, Symbol};
 
@@ -429,6 +429,10 @@ impl<'i> Printer<'i> {
             }
             ExprKind::GlobalValue(name) => {
                 self.put(&format!("global_value<{}>", interner.name(name.symbol)));
+            }
+            ExprKind::Raymarch(field, list) => {
+                let head = format!("{RAYMARCH}<{}>", interner.name(field.symbol));
+                self.call(&head, list);
             }
             ExprKind::MakeClosure(name, list) => {
                 let head = format!("make_closure<{}>", interner.name(name.symbol));

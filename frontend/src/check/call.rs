@@ -48,6 +48,9 @@ impl<'a> TypeChecker<'a, '_> {
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
+        if let Some(call) = self.call_in_march(name, args, span) {
+            return call;
+        }
         if let Some(own) = self.own_methods(name.symbol) {
             return self.call_own_method(own, name, args, span);
         }

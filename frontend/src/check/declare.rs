@@ -357,7 +357,7 @@ impl<'a> TypeChecker<'a, '_> {
         known
     }
 
-    fn parameters(
+    pub(super) fn parameters(
         &mut self,
         syntax: &'a ast::FunctionDef<'a>,
         this: Option<TypedParam<'a>>,

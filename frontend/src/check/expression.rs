@@ -59,6 +59,7 @@ impl<'a> TypeChecker<'a, '_> {
             ast::ExprKind::Index(operand, index) => self.index(operand, index, span),
             ast::ExprKind::Member(operand, name) => self.member(operand, name, span),
             ast::ExprKind::GlobalValue(name) => self.global_value(name, span),
+            ast::ExprKind::Raymarch(field, args) => self.raymarch(field, args, span),
             ast::ExprKind::MakeClosure(name, args) => self.make_closure(name, args, span),
             ast::ExprKind::TextureSample(sample, name, args) => {
                 self.sample(sample, name, args, span)

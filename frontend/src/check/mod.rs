@@ -19,6 +19,7 @@ mod expression;
 mod foreign;
 mod initializer;
 mod local_declaration;
+mod march;
 mod matrix;
 mod metadata;
 mod method;
@@ -42,7 +43,7 @@ mod warning;
 use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MESSAGE_BYTES};
-use adumbra_ir::module::{Message, Slopes};
+use adumbra_ir::module::{Decides, Message, Slopes};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 pub(crate) use call::is_built_in;
@@ -113,6 +114,7 @@ pub fn check<'a>(
     checker.eliminate(request.files, request.eliminated);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
+    checker.check_fields();
     checker.warn_shaders_without_effect();
     // They are followed through all that functions say.
     if !request.files.iter().any(|file| file.is_broken) {
@@ -162,6 +164,10 @@ struct DeclaredFunction<'a> {
     marks: derivative::Marks,
     /// The derivative that it is.
     derived: Option<DerivedFunction<'a>>,
+    /// The march that it is a part of: what the template names, it calls.
+    march: Option<march::MarchId>,
+    /// What counts of its decisions.
+    decides: Decides,
     /// The struct that it is a method of; `this` is its first parameter then.
     owner: Option<TypeId>,
     result: TypeId,
@@ -184,6 +190,8 @@ impl<'a> DeclaredFunction<'a> {
             attributes: [&[]; 2],
             marks: derivative::Marks::default(),
             derived: None,
+            march: None,
+            decides: Decides::Own,
             owner: None,
             result: TypeId::VOID,
             is_no_diff: false,
@@ -284,6 +292,7 @@ struct TypeChecker<'a, 'c> {
     /// The newest method of each name, by struct.
     methods: HashMap<(TypeId, Symbol), FunctionId>,
     derivatives: derivative::Derivatives,
+    marches: march::Marches<'a>,
     textures: Vec<typed_tree::TypedTexture<'a>>,
     buffers: Vec<typed_tree::TypedBuffer<'a>>,
     resources: Vec<ast::Ident>,
@@ -330,6 +339,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             aliases: Vec::new(),
             methods: HashMap::new(),
             derivatives: derivative::Derivatives::default(),
+            marches: march::Marches::default(),
             textures: Vec::new(),
             buffers: Vec::new(),
             resources: Vec::new(),
@@ -391,6 +401,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             is_no_diff: f.is_no_diff,
             derived: f.derived,
             custom: f.marks.rules,
+            decides: f.decides,
             keeps: f.marks.keeps.map(|(keeps, span)| {
                 let body = f.syntax.and_then(|syntax| syntax.body);
                 (

@@ -65,6 +65,7 @@ impl<'a> TypeChecker<'a, '_> {
             let local = self.add_local(local, facts);
             self.names.declare(param.name, ValueBinding::Local(local));
         }
+        self.add_passed_on(params.get(syntax.parameters.len()..).unwrap_or_default());
         let (body, completes) = self.statements(block.statements);
         if completes && declared.result != TypeId::VOID && declared.result != TypeId::ERROR {
             let text = self.symbol_name(declared.name.symbol).to_owned();

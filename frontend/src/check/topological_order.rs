@@ -193,6 +193,7 @@ impl Graph {
                     }
                 }
                 ExprKind::Construct(_, args)
+                | ExprKind::Raymarch(_, args)
                 | ExprKind::MakeClosure(_, args)
                 | ExprKind::TextureSample(_, _, args) => rest.extend(args),
                 ExprKind::Unary(_, a)

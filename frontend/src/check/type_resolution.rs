@@ -3,6 +3,7 @@
 //! A struct is resolved when it is first named, so it may be used before it is defined. A struct
 //! that is named while it is being resolved contains itself.
 
+use super::march::HIT;
 use super::symbol_table::{TypeBinding, predeclared_type};
 use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::{StructMember, TypeId, TypeKind};
@@ -132,6 +133,16 @@ impl<'a> TypeChecker<'a, '_> {
             syntax,
             state: StructState::Waiting,
         });
+    }
+
+    /// The type of a struct whose name means nothing.
+    pub(super) fn define_apart(&mut self, syntax: &'a ast::StructDef<'a>) -> TypeId {
+        let number = self.structs.len() as u32;
+        self.structs.push(StructItem {
+            syntax,
+            state: StructState::Waiting,
+        });
+        self.define_struct(number, 0)
     }
 
     /// The type of a declared struct.
@@ -359,6 +370,9 @@ impl<'a> TypeChecker<'a, '_> {
                 TypeBinding::Broken => return Some(TypeId::ERROR),
                 TypeBinding::Unknown => {}
             }
+        }
+        if self.symbol_name(symbol) == HIT {
+            return Some(self.hit_type());
         }
         let predeclared = predeclared_type(self.symbol_name(symbol));
         predeclared.or_else(|| self.own_differential(symbol))

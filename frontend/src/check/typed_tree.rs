@@ -8,7 +8,7 @@ use super::types::{TypeId, TypeTable};
 use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::metadata::MetadataValue;
-use adumbra_ir::module::{DifferentiationMode, Message, MipSelection};
+use adumbra_ir::module::{Decides, DifferentiationMode, Message, MipSelection};
 use adumbra_ir::{Direction, Op, Span};
 use smallvec::{SmallVec, smallvec};
 
@@ -82,6 +82,8 @@ pub struct TypedFunction<'a> {
     pub derived: Option<DerivedFunction<'a>>,
     /// The derivatives of it that the shader writer gave.
     pub custom: CustomRules,
+    /// What counts of its decisions.
+    pub decides: Decides,
     /// Whether its values are kept for the reverse sweep, if an attribute says so: from its name to
     /// its end, and the attribute.
     pub keeps: Option<(bool, Span, Span)>,

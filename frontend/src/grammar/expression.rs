@@ -4,11 +4,11 @@
 use super::types::{dimensions, parametrised_type};
 use super::{
     GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, ahead, enclosed, mark, name, one,
-    seen, type_keyword,
+    seen, type_keyword, word,
 };
 use crate::ast::{
     BinaryOp, Expr, ExprKind, Ident, IncDecOp, Initializer, InitializerKind, LevelOfDetail,
-    TextureSample, UnaryOp,
+    RAYMARCH, TextureSample, UnaryOp,
 };
 use crate::interner::Symbol;
 use crate::token_kind::{TokenKind, TokenSet};
@@ -264,6 +264,11 @@ fn operand<'t, 'a: 't>(
     let global = mark(TokenKind::GlobalValue)
         .ignore_then(angled.clone())
         .map(ExprKind::GlobalValue);
+    // No other name has angle brackets in an expression, so that `a < b` stays a comparison.
+    let march = word(RAYMARCH)
+        .ignore_then(angled.clone())
+        .then(arguments.clone())
+        .map(|(field, arguments)| ExprKind::Raymarch(field, arguments));
     let closure = mark(TokenKind::MakeClosure)
         .ignore_then(angled.clone())
         .then(arguments.clone())
@@ -281,6 +286,7 @@ fn operand<'t, 'a: 't>(
     );
     choice((
         parametrised,
+        march,
         named,
         literal(),
         parentheses,

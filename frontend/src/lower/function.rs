@@ -87,6 +87,7 @@ pub(super) fn lower(
     }
     let mut lowered = body.builder.finish();
     lowered.custom = shared.custom(id);
+    lowered.decides = function.decides;
     lowered
 }
 

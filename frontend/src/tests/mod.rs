@@ -15,6 +15,7 @@ mod helps;
 mod hints;
 mod limits;
 mod losses;
+mod marches;
 mod matrices;
 mod messages;
 mod mutants;

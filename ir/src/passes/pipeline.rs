@@ -8,7 +8,8 @@
 use super::pass_times::{PassClock, PassPhase};
 use super::{
     KeptRecord, MAX_INLINED, MAX_ROUNDS, MAX_UNROLLED_IN_ALL, PassObserver, PassOptions, dce,
-    differentiate, fold, gvn, inline, lane_assignment, quad, shadow_rules, straighten, unroll,
+    differentiate, fold, gvn, inline, lane_assignment, quad, shadow_rules, straighten, surfaces,
+    unroll,
 };
 use crate::calls::{self, CallGraph};
 use crate::diagnostic::Diagnostic;
@@ -89,6 +90,17 @@ const UNCHECKED: fn(&Module, FuncId) -> bool = |_, _| true;
 
 /// All passes.
 pub const PIPELINE: &[Pass] = &[
+    Pass {
+        name: "surfaces",
+        slot: PassSlot::Expansion,
+        establishes: "nothing marks where a ray meets a surface",
+        applies: |module, _| !surfaces::is_done(module),
+        run: |module, _| {
+            surfaces::remove(module);
+            PassEffect::Done
+        },
+        holds: |module, _| surfaces::is_done(module),
+    },
     Pass {
         name: "straighten",
         slot: PassSlot::Expansion,

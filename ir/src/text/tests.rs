@@ -31,6 +31,17 @@ fn with_body(body: &str) -> String {
 }
 
 #[test]
+fn what_functions_decide_reads_and_prints() {
+    let text = "adumbra ir 1 entry main fn main() -> () ^0 { return }
+        fn mark library surface() -> () ^0 { return } fn step undecided() -> () ^0 { return }";
+    let module = read(text);
+    let decides = module.functions.iter().map(|function| function.decides);
+    let decides: Vec<Decides> = decides.collect();
+    assert_eq!(decides, [Decides::Own, Decides::Surface, Decides::Nothing]);
+    assert_eq!(read(&print(&module, SpanComments::Hidden)), module);
+}
+
+#[test]
 fn every_kind_of_instruction_reads_and_prints() {
     let module = read(EVERY_KIND);
     let insts = module.functions.iter().flat_map(|f| &f.regions);

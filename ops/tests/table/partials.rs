@@ -30,6 +30,7 @@ impl Rules for Table {
 /// The function that an op is near some operands: its spec, but where the derivative is given.
 fn near(op: Op, operands: &[f64], moved: &[f64]) -> f64 {
     match op {
+        Op::Held => operands[0],
         Op::Sloped => moved[0] + moved[1] * (moved[2] - operands[2]),
         _ => op.spec(moved),
     }

@@ -197,6 +197,39 @@ def implicit_root(x, y):
     return {"straight": 3 - math.sqrt(1 - x * x - y * y), "turned": (t * d[0], t * d[1], t * d[2] - 2)}
 
 
+@within(1e-4)
+def marches(x, y, r):
+    # Rays that meet balls: |p| = r.
+    height = math.sqrt(r * r - x * x - y * y)
+    length = math.sqrt(x * x + y * y + 9)
+    d = (x / length, y / length, 3 / length)
+    t = 2 * d[2] - math.sqrt(4 * d[2] ** 2 - 4 + r * r)
+    turned = (t * d[0], t * d[1], t * d[2] - 2)
+    # The nearer of two balls, which is the one at (0.5, 0.1, 0.2).
+    across = (x - 0.5, y - 0.1)
+    front = -math.sqrt(r * r - across[0] ** 2 - across[1] ** 2)
+    return {
+        "straight": 3 - height,
+        "turned": turned,
+        "normal": tuple(part / r for part in turned),
+        "of_two": tuple(part / r for part in (*across, front)),
+        "label": 1,
+        "reached": 1,
+    }
+
+
+@within(1e-4)
+def march_gradients(x, y, r):
+    # |p| = r; the normal's z is -height / r. The field at (x, 3, 0) has the slope x / |p|.
+    height = math.sqrt(r * r - x * x - y * y)
+    return {
+        "of_depth": (x / height, y / height, -r / height),
+        "of_slant": (x / (height * r), y / (height * r), height / r**2 - 1 / height),
+        "forward": -r / height,
+        "of_gap": (x / math.hypot(x, 3), -1),
+    }
+
+
 def _smooth_union(a, b, k):
     h = min(max(0.5 + 0.5 * (b - a) / k, 0), 1)
     return b + (a - b) * h - k * h * (1 - h)

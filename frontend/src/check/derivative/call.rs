@@ -249,6 +249,10 @@ impl<'a> TypeChecker<'a, '_> {
         for arg in args {
             values.push(self.expr(arg));
         }
+        // What the field of a march takes comes after the point.
+        for (at, passed) in self.passed_on(span).into_iter().enumerate() {
+            values.insert(1 + at, passed);
+        }
         let functions = match target.kind {
             ast::ExprKind::Name(symbol) => {
                 let name = ast::Ident {

@@ -29,6 +29,9 @@ pub(super) enum Named {
 impl<'a> TypeChecker<'a, '_> {
     /// The functions that a name means inside a derivative.
     pub(super) fn functions_named(&mut self, name: ast::Ident) -> Named {
+        if let Some(part) = self.march_part(name.symbol) {
+            return Named::Functions(None, SmallVec::from_elem(part, 1));
+        }
         if let Some((this, newest)) = self.own_methods(name.symbol) {
             return Named::Functions(Some(this), self.all_of(newest));
         }

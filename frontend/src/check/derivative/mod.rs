@@ -275,7 +275,12 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Whether the function has a derivative of the mode; reported if not.
-    fn has_derivative_of(&mut self, mode: DifferentiationMode, of: FunctionId, span: Span) -> bool {
+    pub(super) fn has_derivative_of(
+        &mut self,
+        mode: DifferentiationMode,
+        of: FunctionId,
+        span: Span,
+    ) -> bool {
         let primal = *self.declared(of);
         let name = self.symbol_name(primal.name.symbol).to_owned();
         let diagnostic = if self.order(of) >= MAX_DERIVATIVE_ORDER {

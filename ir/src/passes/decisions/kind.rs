@@ -17,6 +17,10 @@ pub enum DecisionKind {
     Round,
     /// The integer part of the margin.
     Trunc,
+    /// The surface that a ray meets, by number. Its margin is where that is along the ray, and has
+    /// the derivative of what moves the edge: of the field there, if the ray grazes it, else of the
+    /// distances whose lesser or greater it is. It has no boundary, and is not forced.
+    Surface,
 }
 
 impl DecisionKind {
@@ -32,7 +36,7 @@ impl DecisionKind {
     pub fn boundary(self, from: f64, to: f64) -> f64 {
         let is_up = to > from;
         match self {
-            DecisionKind::Sign => 0.0,
+            DecisionKind::Sign | DecisionKind::Surface => 0.0,
             DecisionKind::Floor if is_up => from + 1.0,
             DecisionKind::Floor => from,
             DecisionKind::Ceil if is_up => from,
@@ -47,7 +51,7 @@ impl DecisionKind {
     /// The decision beside `from` on the side of `to`.
     pub fn neighbour(self, from: f64, to: f64) -> f64 {
         match self {
-            DecisionKind::Sign => to,
+            DecisionKind::Sign | DecisionKind::Surface => to,
             _ if to > from => from + 1.0,
             _ => from - 1.0,
         }

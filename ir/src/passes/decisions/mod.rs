@@ -14,15 +14,19 @@
 //!   both sides of a jump can be evaluated at one place. The hash is that of the decisions before
 //!   the one that is *watched*; of that, there are margin, value and site.
 //!
+//! - [`Tracing::Choices`]: not of shaders, but of the field that a ray marches through; see `surface`.
+//!
 //! Functions with derivatives of their own, and derivatives that a shader asks for itself, decide
 //! nothing here: their writer said how they change. So do jumps without a margin, as that of
 //! `voronoi`, equalities, which hold nowhere but on an edge, and comparisons that only choose the
-//! lesser or the greater of what they compare, or a magnitude.
+//! lesser or the greater of what they compare, or a magnitude. Of a ray march, the surface that is
+//! met decides, and then what is computed at it.
 
 mod choice;
 mod equalities;
 mod kind;
 mod rewrite;
+mod surface;
 
 pub(super) use choice::{ContinuousChoice, continuous_choice, continuous_comparisons};
 pub use equalities::varying_equalities;
@@ -35,7 +39,7 @@ use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, Type};
 use adumbra_ops::Op;
-use rewrite::Rewriter;
+use rewrite::{Context, Rewriter};
 
 /// The most decisions of a point that can be forced.
 pub const MAX_FORCED_DECISIONS: usize = 4;
@@ -80,6 +84,8 @@ pub enum Tracing {
     Compared,
     /// The watched decision, and those that are forced.
     Watched,
+    /// Number and hash of the choices of a field, with the least of their margins.
+    Choices,
 }
 
 impl Tracing {
@@ -91,6 +97,7 @@ impl Tracing {
         match self {
             Tracing::Compared => compared.collect(),
             Tracing::Watched => compared.chain(names::SEEN.into_iter().zip(seen)).collect(),
+            Tracing::Choices => compared.chain([(names::MARGIN, Scalar::F32)]).collect(),
         }
     }
 
@@ -109,7 +116,7 @@ impl Tracing {
             ty: Type::Scalar(scalar),
         };
         match self {
-            Tracing::Compared => Vec::new(),
+            Tracing::Compared | Tracing::Choices => Vec::new(),
             Tracing::Watched => {
                 let forced = (0..MAX_FORCED_DECISIONS).flat_map(|slot| {
                     [
@@ -140,14 +147,21 @@ pub fn trace_decisions(module: &mut Module, tracing: Tracing) -> Vec<DecisionSit
     let decides = deciding_functions(module);
     let first_global = GlobalId(module.globals.len() as u32);
     module.globals.extend(tracing.globals());
+    let surfaces = surface::trace_choices(module);
     let copies = copy_functions(module, &decides);
     let mut sites = Vec::new();
-    for id in copies.iter().flatten().copied() {
-        let empty = FunctionBuilder::new("", Span::default()).finish();
-        let function = std::mem::replace(&mut module.functions[id.index()], empty);
-        let is_entry = id == module.entry;
-        let rewriter = Rewriter::new(function, tracing, first_global, &copies, &mut sites);
-        module.functions[id.index()] = rewriter.run(is_entry);
+    for (id, &copy) in copies.iter().enumerate() {
+        let Some(copy) = copy else { continue };
+        let function = take_function(module, copy);
+        let is_taken = decisions_taken(&function);
+        let context = Context {
+            tracing,
+            globals: first_global,
+            copies: &copies,
+            surfaces: &surfaces,
+        };
+        let rewriter = Rewriter::new(function, is_taken, context, &mut sites);
+        module.functions[copy.index()] = rewriter.run(FuncId(id as u32) == module.entry);
     }
     let entry = &mut module.functions[module.entry.index()];
     let outputs = tracing.outputs();
@@ -173,11 +187,9 @@ pub fn trace_decisions(module: &mut Module, tracing: Tracing) -> Vec<DecisionSit
 /// By function: whether it decides something that counts, itself or in what it calls. The entry
 /// counts as one.
 fn deciding_functions(module: &Module) -> Vec<bool> {
-    let is_open = |function: &Function| {
-        function.recipe.is_none() && function.custom == CustomDerivatives::default()
-    };
     let decides = |inst: &Inst| match inst.kind {
         InstKind::Op(op) => decisions_of(op) != OpDecisions::None,
+        InstKind::Call(callee, _) => module.function(callee).decides == Decides::Surface,
         _ => false,
     };
     let mut found: Vec<bool> = (module.functions.iter())
@@ -209,6 +221,32 @@ fn deciding_functions(module: &Module) -> Vec<bool> {
     }
     found[module.entry.index()] = true;
     found
+}
+
+/// Whether decisions of a function count.
+fn is_open(function: &Function) -> bool {
+    function.recipe.is_none()
+        && function.custom == CustomDerivatives::default()
+        && function.decides == Decides::Own
+}
+
+/// By value, whether it is what an op gives that decides.
+fn decisions_taken(function: &Function) -> Vec<bool> {
+    let continuous = continuous_comparisons(function);
+    let mut taken = vec![false; function.values.len()];
+    for inst in function.regions.iter().flat_map(|region| &region.insts) {
+        if let InstKind::Op(op) = inst.kind {
+            let result = inst.results.first.index();
+            taken[result] = decisions_of(op) != OpDecisions::None && !continuous[result];
+        }
+    }
+    taken
+}
+
+/// Takes a function out of a module, to be put back.
+fn take_function(module: &mut Module, id: FuncId) -> Function {
+    let empty = FunctionBuilder::new("", Span::default()).finish();
+    std::mem::replace(&mut module.functions[id.index()], empty)
 }
 
 /// Copies the functions that decide, but for the entry, since derivatives may be of them as they

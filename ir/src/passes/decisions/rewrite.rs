@@ -1,6 +1,5 @@
 //! Threads the trace through a function: as parameters, through branches and loops, to its results.
 
-use super::choice::continuous_comparisons;
 use super::kind::{
     DecisionKind, MarginOperands, OpDecisions, decisions_of, margin_of, quotient, remainder,
 };
@@ -18,71 +17,77 @@ const VALUE_FACTOR: u32 = 0x85eb_ca77;
 const HASH_FACTORS: [u32; 2] = [0xc2b2_ae3d, 0x27d4_eb2f];
 
 /// The trace so far: the values of the outputs that are added, in order.
-type Trace = Vec<ValueId>;
+pub(super) type Trace = Vec<ValueId>;
 
 /// Positions in a trace.
 const COUNT: usize = 0;
-const HASH: [usize; 2] = [1, 2];
-const MARGIN: usize = 3;
+pub(super) const HASH: [usize; 2] = [1, 2];
+pub(super) const MARGIN: usize = 3;
 const VALUE: usize = 4;
 const SITE: usize = 5;
 
 /// A decision as it is taken.
-struct Taken {
+pub(super) struct Taken {
     /// Whether it is forced, and the value that it then has; none if decisions are not forced.
     forced: Option<(ValueId, ValueId)>,
 }
 
 /// What an op decides by itself.
 #[derive(Clone, Copy)]
-enum Natural {
+pub(super) enum Natural {
     /// A bool.
     Bool(ValueId),
     /// A float with an integer.
     Float(ValueId),
 }
 
+/// What functions of a module are rewritten with.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'m> {
+    pub(super) tracing: Tracing,
+    /// The first of the added globals.
+    pub(super) globals: GlobalId,
+    /// By function: the one that is called in its place, with a trace.
+    pub(super) copies: &'m [Option<FuncId>],
+    /// By function: if its calls mark surfaces, the one that traces the choices of the field.
+    pub(super) surfaces: &'m [Option<FuncId>],
+}
+
 /// Rewrites a function.
 pub(super) struct Rewriter<'m> {
     function: Function,
-    tracing: Tracing,
+    pub(super) context: Context<'m>,
     types: Vec<Scalar>,
-    /// The first of the added globals.
-    globals: GlobalId,
-    /// By function: the one that is called in its place, with a trace.
-    copies: &'m [Option<FuncId>],
     sites: &'m mut Vec<DecisionSite>,
     replacements: Replacements,
-    /// By value: whether it is a comparison that decides no jump.
-    continuous: Vec<bool>,
+    /// By value: whether it is what an op gives that decides.
+    is_taken: Vec<bool>,
     /// By region: whether what it belongs to passes a trace on.
     threaded: Vec<bool>,
     /// By region: the trace where it begins.
     begins: Vec<Trace>,
-    trace: Trace,
-    out: Vec<Inst>,
+    pub(super) trace: Trace,
+    pub(super) out: Vec<Inst>,
 }
 
 impl<'m> Rewriter<'m> {
     pub(super) fn new(
         function: Function,
-        tracing: Tracing,
-        globals: GlobalId,
-        copies: &'m [Option<FuncId>],
+        is_taken: Vec<bool>,
+        context: Context<'m>,
         sites: &'m mut Vec<DecisionSite>,
     ) -> Rewriter<'m> {
+        let outputs = context.tracing.outputs();
         let mut rewriter = Rewriter {
-            types: tracing.outputs().into_iter().map(|(_, ty)| ty).collect(),
+            types: outputs.into_iter().map(|(_, ty)| ty).collect(),
             replacements: Replacements::new(function.values.len()),
-            continuous: continuous_comparisons(&function),
+            is_taken,
             threaded: Vec::new(),
             begins: vec![Trace::new(); function.regions.len()],
             trace: Trace::new(),
             out: Vec::new(),
             function,
-            tracing,
-            globals,
-            copies,
+            context,
             sites,
         };
         rewriter.threaded = rewriter.find_threaded();
@@ -96,7 +101,7 @@ impl<'m> Rewriter<'m> {
         let body = self.function.body;
         let mut start = Vec::new();
         let trace: Trace = if is_entry {
-            let outputs = self.tracing.outputs();
+            let outputs = self.context.tracing.outputs();
             let initial = outputs
                 .iter()
                 .map(|(name, ty)| (Tracing::initial(name), *ty));
@@ -146,20 +151,21 @@ impl<'m> Rewriter<'m> {
                     .iter()
                     .for_each(|nested| threaded[nested.index()] = is_within);
                 let decides_here = match inst.kind {
-                    InstKind::Op(op) => self.decides(op, inst),
-                    InstKind::Call(callee, _) => self.copies[callee.index()].is_some(),
+                    InstKind::Op(_) => self.is_taken[inst.results.first.index()],
+                    InstKind::Call(callee, _) => {
+                        let Context {
+                            copies, surfaces, ..
+                        } = self.context;
+                        copies[callee.index()]
+                            .or(surfaces[callee.index()])
+                            .is_some()
+                    }
                     _ => is_within,
                 };
                 decides[region.index()] |= decides_here;
             }
         }
         threaded
-    }
-
-    /// Whether an op decides something.
-    fn decides(&self, op: Op, inst: &Inst) -> bool {
-        let is_continuous = self.continuous[inst.results.first.index()];
-        decisions_of(op) != OpDecisions::None && !is_continuous
     }
 
     /// Appends what an instruction of a region becomes.
@@ -174,8 +180,16 @@ impl<'m> Rewriter<'m> {
             inst.args.extend_from_slice(&self.trace);
         }
         match inst.kind {
-            InstKind::Op(op) if self.decides(op, &inst) => self.decide(op, inst),
-            InstKind::Call(callee, ref arrays) => match self.copies[callee.index()] {
+            InstKind::Op(op) if self.is_taken[inst.results.first.index()] => {
+                match self.context.tracing {
+                    Tracing::Choices => self.choose(inst),
+                    Tracing::Compared | Tracing::Watched => self.decide(op, inst),
+                }
+            }
+            InstKind::Call(callee, _) if self.context.surfaces[callee.index()].is_some() => {
+                self.meet_surface(inst);
+            }
+            InstKind::Call(callee, ref arrays) => match self.context.copies[callee.index()] {
                 None => self.out.push(inst),
                 Some(copy) => {
                     inst.kind = InstKind::Call(copy, arrays.clone());
@@ -209,13 +223,19 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Appends an instruction that gives a trace after its results.
-    fn push_with_trace(&mut self, mut inst: Inst) {
+    fn push_with_trace(&mut self, inst: Inst) {
+        let types = self.types.clone();
+        self.trace = self.push_with(inst, &types);
+    }
+
+    /// Appends an instruction that gives values of these types after its results. Returns these.
+    pub(super) fn push_with(&mut self, mut inst: Inst, further: &[Scalar]) -> Vec<ValueId> {
         let old = inst.results;
         let types: Vec<Scalar> = old
             .iter()
             .map(|result| self.function.value(result).ty)
             .collect();
-        let all = types.into_iter().chain(self.types.iter().copied());
+        let all = types.into_iter().chain(further.iter().copied());
         let new = Results::of_new(&mut self.function.values, all, inst.span);
         self.replacements.extend(self.function.values.len());
         for (old, new) in old.iter().zip(new.iter()) {
@@ -223,9 +243,9 @@ impl<'m> Rewriter<'m> {
             self.function.values[new.index()].span = self.function.value(old).span;
             self.replacements.replace(old, new);
         }
-        self.trace = new.iter().skip(old.count as usize).collect();
         inst.results = new;
         self.out.push(inst);
+        new.iter().skip(old.count as usize).collect()
     }
 
     fn value(&mut self, ty: Scalar, span: Span) -> ValueId {
@@ -255,22 +275,22 @@ impl<'m> Rewriter<'m> {
         });
     }
 
-    fn constant(&mut self, ty: Scalar, bits: u32, span: Span) -> ValueId {
+    pub(super) fn constant(&mut self, ty: Scalar, bits: u32, span: Span) -> ValueId {
         self.single(InstKind::Const(bits), &[], ty, span)
     }
 
-    fn float(&mut self, number: f32, span: Span) -> ValueId {
+    pub(super) fn float(&mut self, number: f32, span: Span) -> ValueId {
         self.constant(Scalar::F32, number.to_bits(), span)
     }
 
-    fn op(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
+    pub(super) fn op(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
         let last = args.last().expect("ops have operands");
         let ty = op.info().result.resolve(self.function.value(*last).ty);
         self.single(InstKind::Op(op), args, ty, span)
     }
 
     fn global(&mut self, number: usize, ty: Scalar, span: Span) -> ValueId {
-        let id = GlobalId(self.globals.0 + number as u32);
+        let id = GlobalId(self.context.globals.0 + number as u32);
         self.single(InstKind::Global(id, 0), &[], ty, span)
     }
 
@@ -282,8 +302,8 @@ impl<'m> Rewriter<'m> {
             return self.decide_integer_parts(op, inst);
         }
         // What the op gives by itself has the result's place only if nothing can be forced.
-        let own = match self.tracing {
-            Tracing::Compared => result,
+        let own = match self.context.tracing {
+            Tracing::Compared | Tracing::Choices => result,
             Tracing::Watched => self.value(self.function.value(result).ty, span),
         };
         self.push(inst.kind, &args, own, span);
@@ -429,7 +449,7 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Takes a decision: it gets the next number, and the trace has it.
-    fn take(
+    pub(super) fn take(
         &mut self,
         op: Op,
         kind: DecisionKind,
@@ -439,8 +459,8 @@ impl<'m> Rewriter<'m> {
     ) -> Taken {
         let site = self.sites.len() as u32;
         self.sites.push(DecisionSite { op, kind, span });
-        let (natural, watched) = match self.tracing {
-            Tracing::Compared => (natural, None),
+        let (natural, watched) = match self.context.tracing {
+            Tracing::Compared | Tracing::Choices => (natural, None),
             Tracing::Watched => {
                 let value = self.float_of(natural, span);
                 let (is_forced, forced) = self.forced(span);
@@ -512,7 +532,7 @@ impl<'m> Rewriter<'m> {
     }
 
     /// A decision at a site as a word: another one for each, but the same for both zeros.
-    fn mixed(&mut self, site: u32, natural: Natural, span: Span) -> ValueId {
+    pub(super) fn mixed(&mut self, site: u32, natural: Natural, span: Span) -> ValueId {
         let at_site = (site + 1).wrapping_mul(SITE_FACTOR);
         match natural {
             Natural::Bool(value) => {
@@ -539,7 +559,7 @@ impl<'m> Rewriter<'m> {
     }
 
     /// The hashes of the trace with one more decision.
-    fn hashes(&mut self, mixed: ValueId, span: Span) -> [ValueId; 2] {
+    pub(super) fn hashes(&mut self, mixed: ValueId, span: Span) -> [ValueId; 2] {
         let joined = [Op::IAdd, Op::Xor];
         std::array::from_fn(|at| {
             let joined = self.op(joined[at], &[self.trace[HASH[at]], mixed], span);

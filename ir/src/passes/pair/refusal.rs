@@ -9,6 +9,8 @@ pub(super) enum Refusal<'a> {
     Recursion(&'a str),
     OwnDerivative,
     CustomDerivative(&'a str),
+    /// A ray march, which ends elsewhere for each sample.
+    March,
     /// A loop whose number of iterations is not known.
     Iterations,
     /// An array that is indexed by what is not known.
@@ -33,6 +35,10 @@ pub(super) fn refuse(span: Span, what: Refusal<'_>) -> Box<Diagnostic> {
         Refusal::CustomDerivative(name) => (
             format!("`{name}` has a derivative of its own, which does not say how it jumps"),
             "in this call",
+        ),
+        Refusal::March => (
+            "two rays that march meet surfaces after steps that cannot be compared".into(),
+            "this march",
         ),
         Refusal::Iterations => (
             "neighbouring samples may leave this loop at different iterations".into(),

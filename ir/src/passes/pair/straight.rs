@@ -120,6 +120,9 @@ impl<'m> Straight<'m> {
         if function.recipe.is_some() {
             return Err(refuse(span, Refusal::OwnDerivative));
         }
+        if function.decides != Decides::Own {
+            return Err(refuse(span, Refusal::March));
+        }
         let custom = &function.custom;
         if custom.forward.is_some() || custom.backward.is_some() {
             return Err(refuse(span, Refusal::CustomDerivative(&function.name)));

@@ -242,3 +242,72 @@ fn both_sides_of_a_jump_can_be_forced() {
     assert_eq!(at(&noise, 1.0), before);
     assert_ne!(at(&noise, 2.0), before);
 }
+
+/// A march: a step that counts nothing, and a mark of the surface. The field is the greater of 0.5 and
+/// the lesser of x and y, of which the last is a choice alone. `REACHES` says whether there is one.
+const MARCH: &str = "
+    fn step undecided(%0: f32) -> (f32) ^0 {
+        %1: f32 = const 0.75
+        %2: bool = flt %0, %1
+        %3: f32 = select %2, %0, %1
+        return %3
+    }
+    fn field(%0: f32, %1: f32, %2: f32) -> (f32) ^0 {
+        %3: f32 = min %0, %1
+        %4: f32 = const 0.5
+        %5: f32 = max %3, %4
+        return %5
+    }
+    fn mark surface(%0: f32, %1: f32, %2: bool, %3: bool, %4: f32, %5: f32, %6: f32) -> (f32) ^0 {
+        %7: f32 = call field(%4, %5, %6)
+        return %7
+    }
+    fn main() -> (f32) ^0 {
+        %0: f32 = global g[0]
+        %1: f32 = global h[0]
+        %2: f32 = call step(%0)
+        %3: bool = const REACHES
+        %4: bool = const false
+        %5: f32 = const 0.0
+        %6: f32 = const 3.0
+        %7: f32 = call mark(%6, %1, %3, %4, %0, %1, %5)
+        return %2
+    }";
+
+#[test]
+fn surfaces_are_told_apart_by_choices_alone() {
+    let (reached, sites) = traced(&module(&MARCH.replace("REACHES", "true")), Tracing::Watched);
+    let missed = traced(
+        &module(&MARCH.replace("REACHES", "false")),
+        Tracing::Watched,
+    )
+    .0;
+    assert_eq!(sites.len(), 1);
+    assert_eq!(sites[0].kind, DecisionKind::Surface);
+    let at = |module: &Module, [g, h]: [f32; 2], name: &str| {
+        let set = watching(0);
+        let mut set = borrowed(&set);
+        set.extend([("g", g), ("h", h)]);
+        output(module, &run(module, &set), name)
+    };
+    let surface = |place: [f32; 2]| at(&reached, place, decision_names::VALUE).0;
+    assert_eq!(at(&reached, [0.25, 0.5], decision_names::COUNT).1, 1);
+    assert_eq!(at(&reached, [0.25, 0.5], decision_names::MARGIN).0, 3.0);
+    // Whether x is less matters, and not on which side of a constant the lesser one is.
+    assert_eq!(surface([0.25, 0.5]), surface([0.75, 1.5]));
+    assert_ne!(surface([0.25, 0.5]), surface([0.75, 0.5]));
+    // At a tie the first is the lesser, as derivatives have it.
+    assert_eq!(surface([0.5, 0.5]), surface([0.25, 0.5]));
+    assert_ne!(surface([0.25, 0.5]), 0.0);
+    assert_eq!(at(&missed, [0.25, 0.5], decision_names::VALUE).0, 0.0);
+}
+
+#[test]
+fn marks_of_surfaces_are_removed() {
+    let mut module = module(&MARCH.replace("REACHES", "true"));
+    let before = bits(&run(&module, &[("g", 0.5)]), 1);
+    surfaces::remove(&mut module);
+    verify(&module).unwrap();
+    assert!(surfaces::is_done(&module) && !text(&module).contains("call mark"));
+    assert_eq!(bits(&run(&module, &[("g", 0.5)]), 1), before);
+}

@@ -66,6 +66,7 @@ struct Sample {
 /// given.
 fn near(op: Op, operands: &[f64], moved: &[f64]) -> f64 {
     match op {
+        Op::Held => operands[0],
         Op::Sloped => moved[0] + moved[1] * (moved[2] - operands[2]),
         _ => op.spec(moved),
     }

@@ -142,6 +142,11 @@ impl<'a> Parser<'a> {
             false => 0,
         };
         let library = self.accept_word("library");
+        let decides = match self.accept_word("surface") {
+            true => Decides::Surface,
+            false if self.accept_word("undecided") => Decides::Nothing,
+            false => Decides::Own,
+        };
         let mut draft = FunctionDraft::default();
         let mut params = Vec::new();
         self.expect(Token::Sign('('))?;
@@ -177,6 +182,7 @@ impl<'a> Parser<'a> {
             library,
             recipe: None,
             custom: CustomDerivatives::default(),
+            decides,
             span,
         };
         self.tables(&mut function, &mut draft)?;

@@ -221,6 +221,11 @@ impl<'a> Printer<'a> {
         if f.library {
             self.out.push_str(" library");
         }
+        self.out.push_str(match f.decides {
+            Decides::Own => "",
+            Decides::Nothing => " undecided",
+            Decides::Surface => " surface",
+        });
         self.out.push('(');
         let params = f.regions.get(f.body.index());
         let params = params.map_or(&[][..], |body| &body.params);

@@ -1,7 +1,7 @@
 //! Locates the root of a margin between two samples that decide otherwise, by secants.
 
 use super::search::{Sampler, SearchedKernel, Segment, Traced, sample};
-use adumbra_ir::passes::DecisionSite;
+use adumbra_ir::passes::{DecisionKind, DecisionSite};
 
 /// The error of a root's place, over the distance of two samples.
 pub(super) const TOLERANCE: f64 = 1e-5;
@@ -23,8 +23,10 @@ pub(super) struct Bracket {
     /// The margin at which it turns.
     boundary: f64,
     /// What encloses the root, with the margins there, less the boundary.
-    ends: [f64; 2],
+    pub(super) ends: [f64; 2],
     pub(super) margins: [f64; 2],
+    /// Where the surfaces at both ends are along their rays, if one is to be told from another.
+    pub(super) depths: Option<[f64; 2]>,
     /// The end that stayed in the last step.
     stayed: Option<usize>,
     pub(super) state: BracketState,
@@ -51,8 +53,13 @@ pub(super) fn bracket(
         return None;
     }
     let site = sites.get(usize::try_from(a.site).ok()?)?;
+    let depths = (site.kind == DecisionKind::Surface).then_some([a.margin, b.margin]);
     let boundary = site.kind.boundary(a.value, b.value);
-    let margins = [a.margin - boundary, b.margin - boundary];
+    let margins = match depths {
+        // Surfaces have no margin to be followed, and are only told apart.
+        Some(depths) if depths.iter().all(|depth| depth.is_finite()) => [-1.0, 1.0],
+        _ => [a.margin - boundary, b.margin - boundary],
+    };
     let encloses = margins[0] * margins[1] <= 0.0 && margins[0] != margins[1];
     (encloses && margins.iter().all(|margin| margin.is_finite())).then_some(Bracket {
         segment: *segment,
@@ -63,6 +70,7 @@ pub(super) fn bracket(
         boundary,
         ends: segment.ends,
         margins,
+        depths,
         stayed: None,
         state: BracketState::Open,
     })
@@ -87,7 +95,7 @@ impl Bracket {
     /// as is known, so that the other end follows.
     fn next(&self, step: usize) -> f64 {
         let [a, b] = self.ends;
-        if step >= SECANTS {
+        if step >= SECANTS || self.depths.is_some() {
             return 0.5 * (a + b);
         }
         let at = self.chord();
@@ -113,6 +121,11 @@ impl Bracket {
         }
         let moved = usize::from(traced.value != self.values[0]);
         self.ends[moved] = at;
+        if let Some(depths) = &mut self.depths {
+            depths[moved] = traced.margin;
+            self.values[moved] = traced.value;
+            return;
+        }
         self.margins[moved] = traced.margin - self.boundary;
         // The Illinois rule: an end that stays twice counts half (Dowell, Jarratt 1971).
         let stays = 1 - moved;

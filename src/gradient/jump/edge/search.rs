@@ -19,7 +19,8 @@ pub const MAX_ROOTS: usize = MAX_FORCED_DECISIONS;
 /// The most decisions of a point; of one that has more, jumps do not count.
 pub const MAX_DECISIONS: i32 = 1 << 20;
 
-/// Parts that a kernel is cut into where a decision turns and turns back between its samples.
+/// Parts that a kernel is cut into where a decision turns and turns back between its samples, and
+/// where surfaces end.
 const MAX_CUTS: usize = 16;
 
 /// The decisions of a sample.
@@ -86,10 +87,13 @@ pub(super) struct Root {
     pub(super) kernel: usize,
     /// Where it turns, with the decision watched.
     pub(super) sample: Sample,
-    /// The floats of the outputs on the side of the greater margin, less those on the other one.
+    /// The floats of the outputs on the side of the greater margin, less those on the other one; of
+    /// surfaces those at the greater offset, less those at the lesser one.
     pub(super) jump: Vec<f64>,
-    /// 1 if the margin is greater on the side away from the kernel's point, else -1.
+    /// 1 if the jump is that away from the kernel's point, else -1.
     pub(super) rise: f64,
+    /// Whether it is an edge of a surface, whose margin tells no side.
+    pub(super) is_of_surface: bool,
 }
 
 /// A part of a kernel within which decisions differ.
@@ -251,9 +255,33 @@ fn bisect(
 /// looked for.
 struct Located<'b> {
     bracket: &'b Bracket,
-    at: f64,
+    /// Where each side runs: at one place, but beside each other if they are surfaces.
+    places: [f64; 2],
     sides: [Segment; 2],
     parts: [Segment; 2],
+}
+
+impl Located<'_> {
+    /// The edge of a surface, between samples that tell it from another one. Neither is forced.
+    fn surfaces(bracket: &Bracket) -> Located<'_> {
+        let segment = bracket.segment;
+        let ([a, b], [at_a, at_b]) = (segment.ends, segment.traced);
+        let part = |ends: [f64; 2], traced| Segment {
+            ends,
+            traced,
+            ..segment
+        };
+        let places = bracket.ends;
+        Located {
+            bracket,
+            places,
+            sides: [segment; 2],
+            parts: [
+                part([a, places[0]], [at_a, None]),
+                part([places[1], b], [None, at_b]),
+            ],
+        }
+    }
 }
 
 /// Runs both sides of each root, and cuts segments there. Returns the parts.
@@ -283,6 +311,16 @@ fn split(
             }
             // As well as steps can locate it.
             BracketState::Located | BracketState::Open => {
+                if bracket.depths.is_some() {
+                    // Nothing is forced, so there may be more of them; most are of choices that no
+                    // output shows.
+                    kernel.cuts += 1;
+                    match kernel.cuts > MAX_CUTS {
+                        true => kernel.is_unresolved = true,
+                        false => located.push(Located::surfaces(bracket)),
+                    }
+                    continue;
+                }
                 kernel.roots += 1;
                 let kind = sites[bracket.site as usize].kind;
                 let [from, to] = bracket.values;
@@ -321,7 +359,7 @@ fn split(
                 };
                 located.push(Located {
                     bracket,
-                    at,
+                    places: [at; 2],
                     sides: [one, other],
                     parts: [one, rest],
                 });
@@ -329,21 +367,22 @@ fn split(
         }
     }
     let mut samples = Vec::with_capacity(2 * located.len());
-    for Located { at, sides, .. } in &located {
-        samples.extend(sides.map(|side| sample(&side, kernels, *at, i32::MAX)));
+    for Located { places, sides, .. } in &located {
+        let both = sides.iter().zip(places);
+        samples.extend(both.map(|(side, &at)| sample(side, kernels, at, i32::MAX)));
     }
     let Traces { traced, outputs } = sampler.trace(&samples);
     let floats = outputs.len() / samples.len().max(1);
     for (number, located) in located.into_iter().enumerate() {
         let Located {
             bracket,
-            at,
+            places,
             parts: [mut one, mut other],
             ..
         } = located;
         let traced = [traced[2 * number], traced[2 * number + 1]];
         one.traced[1] = Some(traced[0]);
-        if other.ends[0] == at {
+        if other.ends[0] == places[1] {
             other.traced[0] = Some(traced[1]);
         }
         if traced.iter().any(|traced| !traced.has_ended) {
@@ -351,10 +390,12 @@ fn split(
             continue;
         }
         let (from, to) = outputs[2 * number * floats..][..2 * floats].split_at(floats);
-        let rise = match bracket.margins[1] > bracket.margins[0] {
-            true => 1.0,
-            false => -1.0,
+        let (is_up, nearer) = match bracket.depths {
+            None => (bracket.margins[1] > bracket.margins[0], 0),
+            // What is nearer hides what is behind it: its edge moves.
+            Some(depths) => (places[1] > places[0], usize::from(depths[1] < depths[0])),
         };
+        let rise = if is_up { 1.0 } else { -1.0 };
         // Equal infinities do not jump.
         let jump = from.iter().zip(to).map(|(from, to)| match from == to {
             true => 0.0,
@@ -362,9 +403,10 @@ fn split(
         });
         roots.push(Root {
             kernel: bracket.segment.kernel,
-            sample: sample(&bracket.segment, kernels, at, bracket.number),
+            sample: sample(&bracket.segment, kernels, places[nearer], bracket.number),
             jump: jump.collect(),
             rise,
+            is_of_surface: bracket.depths.is_some(),
         });
         let has_inside = |part: &Segment| {
             let [a, b] = part.ends;

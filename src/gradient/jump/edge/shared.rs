@@ -52,7 +52,7 @@ impl SharedKernel {
 pub(super) struct SeenRoot {
     /// How far, over the axis's spacing.
     pub(super) offset: f64,
-    /// 1 if the margin is greater on the side away from the point, else -1.
+    /// 1 if the jump is that away from the point, else -1.
     pub(super) rise: f64,
 }
 

@@ -160,8 +160,9 @@ impl<'b> Worker<'b> {
     }
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest. Along a random variable, which has one interval and
-    /// is one of those that points look along, as often as there are of these.
+    /// the axis along which it moves fastest. Negative if it is an edge of a surface, and its margin
+    /// is greater at the lesser offset. Along a random variable, which has one interval and is one
+    /// of those that points look along, as often as there are of these.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.samplers.margins.has_ended(number) {
             return 0.0;
@@ -174,11 +175,12 @@ impl<'b> Worker<'b> {
                     by_word => by_word * here.slope(point, slope),
                 }
             });
-            moves.sum::<f64>().abs() * axes[axis].spacing
+            moves.sum::<f64>() * axes[axis].spacing
         };
-        let own = along(root.sample.axis);
+        let signed = along(root.sample.axis);
+        let own = signed.abs();
         let is_fastest = (0..axes.len()).all(|axis| {
-            let other = along(axis);
+            let other = along(axis).abs();
             match axis > root.sample.axis {
                 true => own > other,
                 false => own >= other,
@@ -189,6 +191,7 @@ impl<'b> Worker<'b> {
             false => 0.5,
         };
         match is_fastest && own > LEAST_SLOPE {
+            true if root.is_of_surface => share / signed,
             true => share / own,
             false => 0.0,
         }
