@@ -141,3 +141,59 @@ impl fmt::Debug for LoadedCode {
         f.debug_struct("LoadedCode").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BatchMachine, BatchOptions};
+    use adumbra_ir::host::Limits;
+    use adumbra_ir::passes::{PassOptions, run};
+    use adumbra_ir::random::generate;
+
+    fn program() -> Arc<Bytecode> {
+        let (module, _) = run(generate(1), &PassOptions::default());
+        Arc::new(crate::lower(&module).expect("the module fits"))
+    }
+
+    fn key(native: bool) -> LoadKey {
+        LoadKey {
+            level: SimdLevel::Baseline,
+            uniform: vec![],
+            native,
+            without: SuperinstructionSet::NONE,
+        }
+    }
+
+    #[test]
+    fn each_way_is_loaded_once_and_the_oldest_is_forgotten() {
+        let code = LoadedCode::new(&program());
+        let empty = code.heap();
+        let (first, other) = (code.get(key(false)), code.get(key(true)));
+        assert!(!Arc::ptr_eq(&first, &other));
+        assert!(Arc::ptr_eq(&first, &code.get(key(false))));
+        assert!(code.heap() > empty);
+        for word in 1..MAX_KEPT {
+            code.get(LoadKey {
+                uniform: vec![true; word],
+                ..key(false)
+            });
+        }
+        assert!(Arc::ptr_eq(&other, &code.get(key(true))));
+        assert!(!Arc::ptr_eq(&first, &code.get(key(false))));
+    }
+
+    #[test]
+    fn machines_of_other_programs_do_not_have_it() {
+        let (own, other) = (program(), program());
+        let options = BatchOptions {
+            loaded: Some(Arc::new(LoadedCode::new(&own))),
+            ..BatchOptions::default()
+        };
+        let loaded = options.loaded.as_ref().expect("it was just given");
+        let empty = loaded.heap();
+        BatchMachine::new(other, Limits::default(), &options);
+        assert_eq!(loaded.heap(), empty);
+        BatchMachine::new(own, Limits::default(), &options);
+        assert!(loaded.heap() > empty);
+    }
+}

@@ -167,6 +167,7 @@ impl Case {
                 .map(|plane| plane.iter().all(|word| word == &plane[0]))
                 .collect(),
             native: None,
+            loaded: None,
             pointwise: self.pointwise,
             without_fusions: self.without_fusions,
         };
