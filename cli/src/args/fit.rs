@@ -17,8 +17,8 @@ pub struct FitArgs {
     #[arg(long = "target", value_name = "IMAGE[@NAME=VALUE]", required = true)]
     pub targets: Vec<TargetFile>,
 
-    /// The source with the values found as defaults, a .adu file; an image, a chart and a report
-    /// are written beside it
+    /// The source with the values found as defaults, a .adu file; an image, a strip of its course,
+    /// a chart and a report are written beside it
     #[arg(short, value_name = "OUT")]
     pub out: PathBuf,
 
