@@ -9,8 +9,8 @@ use bumpalo::Bump;
 use std::ops::Range;
 
 /// The bytes of each block after `[EliminateIfUnused]`, from its first attribute to its `}`, in the
-/// order of the source. The position of a block here is its number; a block within another one comes
-/// after it.
+/// order of the source. The position of a block here is its number; a block within another one
+/// comes after it.
 ///
 /// ```
 /// use adumbra::sources::eliminable_blocks;
@@ -66,8 +66,8 @@ fn with_lines(text: &str, bytes: Range<usize>) -> Range<usize> {
     }
 }
 
-/// A function after `[Animate]`: a hook, which is meant to be replaced where its shader is animated.
-/// While the shader is fitted it is what the source says.
+/// A function after `[Animate]`: a hook, which is meant to be replaced where its shader is
+/// animated. While the shader is fitted it is what the source says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnimationHook {
     /// The name of the function.

@@ -1,15 +1,16 @@
 //! Gradients through discontinuities: programs, and what jumps add to planes and sums.
 
+mod evaluation;
+
 use crate::argument::{Argument, arg};
-use crate::batch::check_capacity;
-use crate::batch_globals::{AdumbraBatchGlobals, lend};
-use crate::batch_options::{AdumbraBatchOptions, known_setup};
+use crate::batch_globals::AdumbraBatchGlobals;
+use crate::batch_options::AdumbraBatchOptions;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
 use crate::gradient::{AdumbraGradientRequest, read_request, store_ends};
 use crate::guard::{Result, guard};
-use crate::host::{AdumbraHost, SharedCallbacks};
+use crate::host::AdumbraHost;
 use crate::instance::AdumbraInstance;
-use crate::options::{check_part, from_number, output_at, part_from_number};
+use crate::options::from_number;
 use crate::pointer::{
     PlainOldData, borrow, borrow_out, free_handle, optional_out_handle, out_buffer, out_handle,
     out_slice, read_name, read_slice, store_handle,
@@ -17,12 +18,12 @@ use crate::pointer::{
 use crate::program::AdumbraProgram;
 use crate::sized_struct::{SizedOut, SizedStruct, out_struct, read_struct_or_default};
 use crate::status::AdumbraStatus;
-use crate::sums::{AdumbraSums, end_of, summed_outputs, thread_count};
-use adumbra::batch::{BatchError, BatchGlobals, BatchReport, OutputPlane, Part};
-use adumbra::gradient::{Axis, JumpBatch, JumpGradient, JumpPoint, JumpReport, JumpRules};
-use adumbra::{Program, gradient::QuietRules};
+use crate::sums::{AdumbraSums, summed_outputs};
+use adumbra::Program;
+use adumbra::batch::{BatchError, BatchGlobals, BatchReport, OutputPlane};
+use adumbra::gradient::{Axis, JumpGradient, JumpPoint, JumpReport, JumpRules};
+use evaluation::{Evaluation, read_planes};
 use std::ffi::{c_char, c_void};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The rules by which what jumps has a gradient.
@@ -223,133 +224,6 @@ unsafe fn optional_report(
     unsafe { out_struct(report) }.map(Some)
 }
 
-/// Points of a batch, and what evaluates them.
-struct Evaluation<'a> {
-    batch: JumpBatch,
-    globals: Argument<&'a AdumbraBatchGlobals>,
-    host: SharedCallbacks<'a>,
-    points: Range<usize>,
-    /// The end of the points whose globals are read.
-    reaches: usize,
-}
-
-impl<'a> Evaluation<'a> {
-    /// # Safety
-    /// The options are NULL or a struct of its size, and `host` is, whose callbacks may run on as
-    /// many threads as the options say.
-    unsafe fn new(
-        jumps: &'a AdumbraJumpGradient,
-        instance: Argument<&AdumbraInstance>,
-        options: Argument<*const AdumbraJumpOptions>,
-        globals: Argument<&'a AdumbraBatchGlobals>,
-        first: usize,
-        points: Argument<usize>,
-        host: Argument<*const AdumbraHost>,
-    ) -> Result<Evaluation<'a>> {
-        let program = jumps.program();
-        // SAFETY: this function's contract is that of all three.
-        let (options, setup, host) = unsafe {
-            let options = read_struct_or_default(options)?;
-            let batch = read_struct_or_default(arg!(options->batch))?;
-            let setup = known_setup(&batch, program)?;
-            (options, setup, SharedCallbacks::new(host, program)?)
-        };
-        let threads = thread_count(arg!(options->threads))?;
-        let quiet = [QuietRules::Smooth, QuietRules::Secants];
-        let quiet = from_number(&quiet, arg!(options->quiet))?;
-        let own = instance.value.get()?;
-        if !Arc::ptr_eq(own.program(), program) {
-            let what = "is of another program than the smooth one of `jumps`";
-            return Err(instance.error(AdumbraStatus::WrongType, what));
-        }
-        if program.quad().is_some() {
-            let what = "is of a program whose points are evaluated in quads";
-            return Err(instance.error(AdumbraStatus::Quads, what));
-        }
-        let end = end_of(first, points, options.numbered_from)?;
-        let mut planes = first..end;
-        if options.image_width > 0 {
-            if jumps.jumps.axes().len() < 2 {
-                let what = "is not 0, and `jumps` has one axis, where an image has two";
-                return Err(arg!(options->image_width).error(AdumbraStatus::InvalidValue, what));
-            }
-            if options.planes_points > 0 {
-                let start = options.planes_first;
-                let count = arg!(options->planes_points);
-                planes = start..end_of(start, count, options.numbered_from)?;
-                if points.value > 0 && (planes.start > first || planes.end < end) {
-                    let what = format!(
-                        "says that there are points {} to {}, and {first} to {end} are evaluated",
-                        planes.start, planes.end
-                    );
-                    return Err(count.error(AdumbraStatus::Size, what));
-                }
-            }
-        }
-        let reaches = if points.value == 0 { 0 } else { planes.end };
-        let batch = JumpBatch::new(&jumps.jumps, &own)
-            .setup(setup)
-            .threads(threads)
-            .numbered_from(options.numbered_from)
-            .quiet(quiet)
-            .image(options.image_width as usize, planes);
-        Ok(Evaluation {
-            batch,
-            globals,
-            host,
-            points: first..end,
-            reaches,
-        })
-    }
-
-    /// Lends the globals to an evaluation.
-    ///
-    /// # Safety
-    /// As for [`lend`].
-    unsafe fn lend<T>(
-        &self,
-        program: &Program,
-        evaluate: impl FnOnce(&BatchGlobals<'_>, Range<usize>) -> T,
-    ) -> Result<T> {
-        let mut done = None;
-        let evaluate = |globals: &BatchGlobals<'_>| {
-            done = Some(evaluate(globals, self.points.clone()));
-        };
-        // SAFETY: this function's contract is that of `lend`.
-        unsafe { lend(self.globals, program.globals(), self.reaches, evaluate)? };
-        Ok(done.expect("the globals were lent"))
-    }
-}
-
-/// The output, the part and the scalar of each plane of the caller's, with its memory checked.
-///
-/// # Safety
-/// The planes are memory as for [`out_slice`].
-unsafe fn read_planes<'p>(
-    planes: Argument<&[AdumbraOutputPlane]>,
-    program: &'p Program,
-    points: usize,
-) -> Result<Vec<(&'p str, Part, usize)>> {
-    let mut places = Vec::with_capacity(planes.value.len());
-    for (at, plane) in planes.value.iter().enumerate() {
-        let element = planes.element(at, ());
-        let scalar = element.field(".scalar", plane.scalar);
-        let part = part_from_number(element.field(".part", plane.part))?;
-        let Some((output, of_it)) = output_at(program, plane.scalar) else {
-            let outputs = program.outputs().iter();
-            let count = outputs.map(|output| output.ty.scalar_count()).sum();
-            return Err(scalar.beyond(count, "scalars of outputs"));
-        };
-        check_part(element.field(".part", part), program, output)?;
-        let capacity = element.field(".capacity", plane.capacity);
-        // SAFETY: this function's contract is that of `out_slice`.
-        unsafe { out_slice::<u32>(element.field(".plane", plane.plane.cast()), plane.capacity)? };
-        check_capacity(capacity, plane.stride, points)?;
-        places.push((output.name.as_str(), part, of_it));
-    }
-    Ok(places)
-}
-
 /// Makes the gradient of `program` through discontinuities, by `rules`, an `AdumbraJumpRules`,
 /// along `count` axes, one to four. `request` may be NULL for its default, and is backward.
 ///
@@ -456,21 +330,15 @@ pub unsafe extern "C" fn adumbra_jump_gradient_planes(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (jumps, instance, globals, given, to) = unsafe {
+        let (to, given, evaluation, places) = unsafe {
             let to = optional_report(arg!(report))?;
-            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
             let given = read_slice(arg!(planes), count)?;
-            (borrow(arg!(jumps))?, instance, globals, given, to)
-        };
-        let program = jumps.program();
-        // SAFETY: the contract of the crate.
-        let (evaluation, places) = unsafe {
-            let (instance, globals) = (arg!(instance), arg!(globals));
-            let (options, points, host) = (arg!(options), arg!(points), arg!(host));
+            let (jumps, instance, globals) = (arg!(jumps), arg!(instance), arg!(globals));
+            let (options, number, host) = (arg!(options), arg!(points), arg!(host));
             let evaluation =
-                Evaluation::new(jumps, instance, options, globals, first, points, host)?;
-            let places = read_planes(arg!(planes).with(given), program, points.value)?;
-            (evaluation, places)
+                Evaluation::new(jumps, instance, options, globals, first, number, host)?;
+            let places = read_planes(arg!(planes).with(given), evaluation.program, points)?;
+            (to, given, evaluation, places)
         };
         // The caller's planes may be interleaved, so that none is a slice of its own.
         let mut values = vec![vec![0_u32; points]; places.len()];
@@ -483,7 +351,7 @@ pub unsafe extern "C" fn adumbra_jump_gradient_planes(
             evaluation.batch.planes(globals, points, &mut outputs, host)
         };
         // SAFETY: by the contract of the crate all planes may be read during this call.
-        let done = unsafe { evaluation.lend(program, evaluate)? };
+        let done = unsafe { evaluation.lend(evaluate)? };
         let (_, went, found) = done.map_err(|error| match error {
             BatchError::Engine(error) => error.into(),
             error => arg!(planes).unfit(AdumbraStatus::WrongType, error),
@@ -522,35 +390,22 @@ pub unsafe extern "C" fn adumbra_jump_gradient_sums(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, jumps, instance, globals, names, to_report) = unsafe {
+        let (to, to_report, evaluation, outputs_of) = unsafe {
             let (to, to_report) = (out_handle(arg!(sums))?, optional_report(arg!(report))?);
-            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
             let names = read_slice(arg!(outputs), count)?;
-            (
-                to,
-                borrow(arg!(jumps))?,
-                instance,
-                globals,
-                names,
-                to_report,
-            )
-        };
-        let program = jumps.program();
-        // SAFETY: the contract of the crate.
-        let (evaluation, outputs_of) = unsafe {
-            let (instance, globals) = (arg!(instance), arg!(globals));
+            let (jumps, instance, globals) = (arg!(jumps), arg!(instance), arg!(globals));
             let (options, points, host) = (arg!(options), arg!(points), arg!(host));
             let evaluation =
                 Evaluation::new(jumps, instance, options, globals, first, points, host)?;
-            let outputs_of = summed_outputs(arg!(outputs).with(names), program)?;
-            (evaluation, outputs_of)
+            let outputs_of = summed_outputs(arg!(outputs).with(names), evaluation.program)?;
+            (to, to_report, evaluation, outputs_of)
         };
         let evaluate = |globals: &BatchGlobals<'_>, points| {
             let host = || evaluation.host.of_thread();
             evaluation.batch.sums(globals, points, &outputs_of, host)
         };
         // SAFETY: by the contract of the crate all planes may be read during this call.
-        let done = unsafe { evaluation.lend(program, evaluate)? };
+        let done = unsafe { evaluation.lend(evaluate)? };
         let (all, went, found) = done.map_err(|error| match error {
             BatchError::Engine(error) => error.into(),
             error => arg!(outputs).unfit(AdumbraStatus::WrongType, error),
@@ -581,23 +436,20 @@ pub unsafe extern "C" fn adumbra_jump_gradient_points(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (jumps, instance, globals, to) = unsafe {
+        let (to, evaluation) = unsafe {
             let to = out_buffer(arg!(found), capacity, arg!(needed))?;
-            let (instance, globals) = (borrow(arg!(instance))?, borrow(arg!(globals))?);
-            (borrow(arg!(jumps))?, instance, globals, to)
-        };
-        // SAFETY: the contract of the crate.
-        let evaluation = unsafe {
-            let (instance, globals) = (arg!(instance), arg!(globals));
+            let (jumps, instance, globals) = (arg!(jumps), arg!(instance), arg!(globals));
             let (options, points, host) = (arg!(options), arg!(points), arg!(host));
-            Evaluation::new(jumps, instance, options, globals, first, points, host)?
+            let evaluation =
+                Evaluation::new(jumps, instance, options, globals, first, points, host)?;
+            (to, evaluation)
         };
         let evaluate = |globals: &BatchGlobals<'_>, points| {
             let host = || evaluation.host.of_thread();
             evaluation.batch.points(globals, points, host)
         };
         // SAFETY: by the contract of the crate all planes may be read during this call.
-        let found = unsafe { evaluation.lend(jumps.program(), evaluate)?? };
+        let found = unsafe { evaluation.lend(evaluate)?? };
         to.fill(found.into_iter().map(AdumbraJumpPoint::from))
     })
 }

@@ -139,6 +139,25 @@ impl Moved {
     }
 }
 
+/// The slope of the loss between two ends of the number that `of` names, which stays as it was; 0
+/// if bounds left no step.
+fn slope_between<O: Render + ?Sized>(
+    (objective, loss, stage): (&mut O, &dyn Loss, usize),
+    workspace: &mut Workspace,
+    moved: &mut Moved,
+    of: impl Fn(&mut Moved) -> &mut f64,
+    ends: [f64; 2],
+) -> Result<f64, O::Error> {
+    let here = *of(moved);
+    let mut losses = [0.0; 2];
+    for (end, to) in ends.iter().zip(&mut losses) {
+        *of(moved) = *end;
+        *to = workspace.loss(objective, loss, Some(stage), &moved.point())?;
+    }
+    *of(moved) = here;
+    Ok(slope(losses[0] - losses[1], ends[0] - ends[1]))
+}
+
 /// The slope of a difference; 0 if bounds left no step.
 fn slope(change: f64, step: f64) -> f64 {
     if step == 0.0 { 0.0 } else { change / step }
@@ -167,35 +186,26 @@ impl<O: Render + ?Sized> Estimator<O> for CentralDifferences {
         workspace: &mut Workspace,
         gradient: &mut ParameterGradient,
     ) -> Result<f64, O::Error> {
-        let (stage, point) = (Some(request.stage), &request.point);
+        let (stage, point) = (request.stage, &request.point);
         let parameters = objective.parameters().to_vec();
         let mut moved = Moved::new(point);
         for (at, parameter) in parameters.iter().enumerate().filter(|(_, p)| !p.fixed) {
-            let value = point.values[at];
             let distance = self.step * parameter.width();
-            let ends = [distance, -distance].map(|step| parameter.clamp(value + step));
-            let mut losses = [0.0; 2];
-            for (end, to) in ends.iter().zip(&mut losses) {
-                moved.values[at] = *end;
-                *to = workspace.loss(objective, loss, stage, &moved.point())?;
-            }
-            moved.values[at] = value;
-            gradient.values[at] = slope(losses[0] - losses[1], ends[0] - ends[1]);
+            let ends = [distance, -distance].map(|step| parameter.clamp(point.values[at] + step));
+            let by = (&mut *objective, loss, stage);
+            let slope = slope_between(by, workspace, &mut moved, |m| &mut m.values[at], ends)?;
+            gradient.values[at] = slope;
         }
         let random = parameters.iter().enumerate().filter(|(_, p)| p.is_random());
         for (at, _) in random.filter(|_| !point.scales.is_empty()) {
             let scale = point.scales[at];
             let ends = [scale + self.step, (scale - self.step).max(0.0)];
-            let mut losses = [0.0; 2];
-            for (end, to) in ends.iter().zip(&mut losses) {
-                moved.scales[at] = *end;
-                *to = workspace.loss(objective, loss, stage, &moved.point())?;
-            }
-            moved.scales[at] = scale;
-            gradient.scales[at] = slope(losses[0] - losses[1], ends[0] - ends[1]);
+            let by = (&mut *objective, loss, stage);
+            let slope = slope_between(by, workspace, &mut moved, |m| &mut m.scales[at], ends)?;
+            gradient.scales[at] = slope;
         }
         // Last, so that the workspace has the images of the point.
-        workspace.loss(objective, loss, stage, point)
+        workspace.loss(objective, loss, Some(stage), point)
     }
 }
 

@@ -135,8 +135,8 @@ impl Scene {
     }
 }
 
-/// Asserts that differences of the image by a parameter are its gradient, where the same edges count
-/// at both ends: where one comes in or goes, the image has a kink.
+/// Asserts that differences of the image by a parameter are its gradient, where the same edges
+/// count at both ends: where one comes in or goes, the image has a kink.
 fn check_differences(text: &str, name: &str, step: f32) {
     let scene = Scene::new(text, 1.0, JumpRules::Edge);
     let ends = [-step, 0.0, step].map(|by| scene.instance(name, by));

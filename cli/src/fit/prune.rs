@@ -1,7 +1,8 @@
 //! `--prune`: blocks after `[EliminateIfUnused]` that the fitted shader does not need.
 //!
-//! Blocks are left out one after the other, the one first without which the loss is least, while the
-//! loss stays at most [`MOST_LOSS`] times the best. A block within one that is out is out with it.
+//! Blocks are left out one after the other, the one first without which the loss is least, while
+//! the loss stays at most [`MOST_LOSS`] times the best. A block within one that is out is out with
+//! it.
 
 use super::objective::ImageObjective;
 use crate::error::{CliError, CliResult};

@@ -1,15 +1,15 @@
 //! Blocks that are left out: they are checked as all others, and no statement is made of them.
 //!
-//! So a source has the same diagnostics whatever is left out of it. Control may pass by such a block,
-//! so what comes after it is reached, and a function must return without it.
+//! So a source has the same diagnostics whatever is left out of it. Control may pass by such a
+//! block, so what comes after it is reached, and a function must return without it.
 
 use super::TypeChecker;
 use crate::ast::{self, ELIMINATE_IF_UNUSED, eliminable_blocks, has_attribute};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
 impl<'a> TypeChecker<'a, '_> {
-    /// Leaves out blocks of the first source, by their numbers. Expressions, entries of sessions and
-    /// groups are first sources without any.
+    /// Leaves out blocks of the first source, by their numbers. Expressions, entries of sessions
+    /// and groups are first sources without any.
     pub(super) fn eliminate(&mut self, files: &[ast::AstFile<'a>], numbers: &[u32]) {
         let is_main = |file: &&ast::AstFile<'a>| file.span.file == FileId::MAIN;
         let Some(file) = files.iter().find(is_main).filter(|_| !numbers.is_empty()) else {

@@ -6,8 +6,8 @@
 //! samples cannot be compared through. Half of them are tame ([`is_tame`]): no value or derivative
 //! of them is infinite at any place.
 
+use super::source_lines::SourceLines;
 use crate::choices::Choices;
-use std::fmt::Write;
 
 /// The most expressions of statements, and those that outputs have beside.
 const MAX_EXPRESSIONS: usize = 30;
@@ -96,47 +96,42 @@ pub fn is_tame(source: &str) -> bool {
 pub(super) fn program(choices: Choices<'_>) -> String {
     let mut writer = Writer {
         choices,
-        out: String::new(),
+        out: SourceLines::default(),
         floats: Vec::new(),
         writable: 0,
         bools: Vec::new(),
         ints: Vec::new(),
-        names: 0,
         budget: MAX_EXPRESSIONS,
         is_wild: false,
         has_function: false,
         loops: 0,
-        indent: 0,
     };
     writer.file();
-    writer.out
+    writer.out.text
 }
 
 struct Writer<'a> {
     choices: Choices<'a>,
-    out: String,
+    out: SourceLines,
     /// Variables in scope.
     floats: Vec<String>,
     /// From here on floats are variables that statements may write.
     writable: usize,
     bools: Vec<String>,
     ints: Vec<String>,
-    /// The number of names that were made.
-    names: usize,
     /// The number of expressions that may still be made.
     budget: usize,
     is_wild: bool,
     has_function: bool,
     /// The number of loops around.
     loops: u32,
-    indent: usize,
 }
 
 impl Writer<'_> {
     fn file(&mut self) {
         self.is_wild = self.choices.one_in(2);
         if !self.is_wild {
-            self.line(TAME);
+            self.out.line(TAME);
         }
         if self.choices.one_in(3) {
             self.function();
@@ -144,30 +139,31 @@ impl Writer<'_> {
         let outputs = self.choices.between(1, 3);
         let names: Vec<String> = (0..outputs).map(|at| format!("o{at}")).collect();
         let declared: Vec<String> = names.iter().map(|o| format!("out float {o}")).collect();
-        self.open(&format!("shader main({})", declared.join(", ")));
+        self.out
+            .open(&format!("shader main({})", declared.join(", ")));
         let count = self.choices.between(1, 5);
         self.statements(count);
         self.budget += OUTPUT_EXPRESSIONS;
         for name in names {
             let value = self.float(3);
-            self.line(&format!("{name} = {value};"));
+            self.out.line(&format!("{name} = {value};"));
         }
-        self.close();
+        self.out.close();
     }
 
     /// A function with early exits, `f`.
     fn function(&mut self) {
-        self.open("float f(float a, float b)");
+        self.out.open("float f(float a, float b)");
         self.floats = vec!["a".to_owned(), "b".to_owned()];
         self.writable = 2;
         for _ in 0..self.choices.between(1, 2) {
             let (condition, result) = (self.condition(1), self.float(2));
-            self.line(&format!("if ({condition}) return {result};"));
+            self.out.line(&format!("if ({condition}) return {result};"));
             self.statements(1);
         }
         let result = self.float(2);
-        self.line(&format!("return {result};"));
-        self.close();
+        self.out.line(&format!("return {result};"));
+        self.out.close();
         self.floats.clear();
         self.writable = 0;
         self.bools.clear();
@@ -182,7 +178,7 @@ impl Writer<'_> {
     }
 
     fn statement(&mut self) {
-        let nested = usize::from(self.indent < 4);
+        let nested = usize::from(self.out.indent < 4);
         let [written, in_loop] = [self.floats.len() > self.writable, self.loops > 0];
         let weights = [
             6,
@@ -196,18 +192,18 @@ impl Writer<'_> {
         ];
         match self.choices.weighted(&weights) {
             0 => {
-                let (value, name) = (self.float(3), self.name("v"));
-                self.line(&format!("float {name} = {value};"));
+                let (value, name) = (self.float(3), self.out.name("v"));
+                self.out.line(&format!("float {name} = {value};"));
                 self.floats.push(name);
             }
             1 => {
-                let (value, name) = (self.condition(2), self.name("b"));
-                self.line(&format!("bool {name} = {value};"));
+                let (value, name) = (self.condition(2), self.out.name("b"));
+                self.out.line(&format!("bool {name} = {value};"));
                 self.bools.push(name);
             }
             2 => {
-                let (value, name) = (self.int(1), self.name("n"));
-                self.line(&format!("int {name} = {value};"));
+                let (value, name) = (self.int(1), self.out.name("n"));
+                self.out.line(&format!("int {name} = {value};"));
                 self.ints.push(name);
             }
             3 => self.assignment(),
@@ -216,7 +212,7 @@ impl Writer<'_> {
             6 => {
                 let condition = self.condition(1);
                 let exit = *self.choices.pick(&["continue", "break"]);
-                self.line(&format!("if ({condition}) {exit};"));
+                self.out.line(&format!("if ({condition}) {exit};"));
             }
             _ => self.array(),
         }
@@ -227,19 +223,19 @@ impl Writer<'_> {
         let at = self.writable + self.choices.below(count);
         let (name, value) = (self.floats[at].clone(), self.float(2));
         let op = *self.choices.pick(&["=", "+=", "="]);
-        self.line(&format!("{name} {op} {value};"));
+        self.out.line(&format!("{name} {op} {value};"));
     }
 
     /// Statements of a block, whose variables end with it.
     fn block(&mut self, head: &str) {
         let scope = (self.floats.len(), self.bools.len(), self.ints.len());
-        self.open(head);
+        self.out.open(head);
         let count = self.choices.between(1, 2);
         self.statements(count);
         if self.floats.len() > self.writable {
             self.assignment();
         }
-        self.close();
+        self.out.close();
         self.floats.truncate(scope.0);
         self.bools.truncate(scope.1);
         self.ints.truncate(scope.2);
@@ -254,7 +250,7 @@ impl Writer<'_> {
     }
 
     fn counted_loop(&mut self) {
-        let (name, times) = (self.name("i"), self.choices.between(1, 4));
+        let (name, times) = (self.out.name("i"), self.choices.between(1, 4));
         self.ints.push(name.clone());
         self.loops += 1;
         self.block(&format!("for (int {name} = 0; {name} < {times}; ++{name})"));
@@ -264,17 +260,17 @@ impl Writer<'_> {
 
     /// An array that is written and read, at places that are known or, rarely, decided.
     fn array(&mut self) {
-        let (name, read) = (self.name("w"), self.name("v"));
-        self.line(&format!("float {name}[3];"));
+        let (name, read) = (self.out.name("w"), self.out.name("v"));
+        self.out.line(&format!("float {name}[3];"));
         for at in 0..2 {
             let value = self.float(1);
-            self.line(&format!("{name}[{at}] = {value};"));
+            self.out.line(&format!("{name}[{at}] = {value};"));
         }
         let index = match self.choices.one_in(5) {
             true => self.int(1),
             false => self.choices.below(3).to_string(),
         };
-        self.line(&format!("float {read} = {name}[{index}];"));
+        self.out.line(&format!("float {read} = {name}[{index}];"));
         self.floats.push(read);
     }
 
@@ -367,28 +363,5 @@ impl Writer<'_> {
                 format!("(int){rounded}(2.0 * {of})")
             }
         }
-    }
-
-    /// Appends a line.
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = self.indent * 4);
-    }
-
-    /// Appends a line that begins a block.
-    fn open(&mut self, text: &str) {
-        self.line(&format!("{text} {{"));
-        self.indent += 1;
-    }
-
-    /// Appends the end of a block.
-    fn close(&mut self) {
-        self.indent -= 1;
-        self.line("}");
-    }
-
-    /// A name that occurs nowhere else.
-    fn name(&mut self, prefix: &str) -> String {
-        self.names += 1;
-        format!("{prefix}{}", self.names)
     }
 }

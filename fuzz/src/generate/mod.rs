@@ -27,6 +27,7 @@ mod reach;
 mod rule;
 mod scope;
 mod shader;
+mod source_lines;
 mod statement;
 mod structure;
 mod switch;

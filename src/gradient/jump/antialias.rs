@@ -12,12 +12,12 @@ use std::ops::Range;
 
 impl JumpBatch {
     /// Antialiases planes of the outputs that are differentiated, which have their values at these
-    /// points: what lies beyond an edge counts by its share of the surroundings, from a neighbour to
-    /// the other one, along the axis on which the edge counts. Other planes stay as they are.
+    /// points: what lies beyond an edge counts by its share of the surroundings, from a neighbour
+    /// to the other one, along the axis on which the edge counts. Other planes stay as they are.
     ///
-    /// The gradient by the rules [`Edge`](super::JumpRules::Edge) is the derivative of this image by
-    /// parameters that move edges and leave the colours beyond them; see the page "Gradients through
-    /// edges". A shader without inputs has such a gradient by a global that it reads.
+    /// The gradient by the rules [`Edge`](super::JumpRules::Edge) is the derivative of this image
+    /// by parameters that move edges and leave the colours beyond them; see the page "Gradients
+    /// through edges". A shader without inputs has such a gradient by a global that it reads.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};

@@ -25,8 +25,8 @@ shader target(out color c)
 /// Those of the target.
 const VISIBLE: [u64; 3] = [0, 4, 7];
 
-/// Starts: besides the visible ones, rings outside of the image, white ones, and one behind the
-/// first.
+/// Starts: besides the visible ones, rings outside of the image, white ones, and one that the
+/// first one hides.
 const STARTS: [(&str, &str); 6] = [
     ("x", "30, -80, 200, 60, 61, 60, 15, 93, 112, 31"),
     ("y", "28, 20, 30, -70, 31, 160, 52, 28, 6, 28"),

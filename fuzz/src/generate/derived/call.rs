@@ -29,11 +29,11 @@ impl Writer<'_> {
         let args = self.arguments(&function, 1);
         let call = format!("{}({})", function.name, args.join(", "));
         match &function.result {
-            None => self.line(&format!("{call};")),
+            None => self.out.line(&format!("{call};")),
             Some(ty) => {
-                let name = self.name("v");
+                let name = self.out.name("v");
                 let declared = self.declared(ty, &name);
-                self.line(&format!("{declared} = {call};"));
+                self.out.line(&format!("{declared} = {call};"));
                 self.declare(&name, ty, true);
             }
         }
@@ -70,7 +70,7 @@ impl Writer<'_> {
         if !found.is_empty() && !self.choices.one_in(8) {
             return self.choices.pick(&found).clone();
         }
-        let name = self.name("v");
+        let name = self.out.name("v");
         self.variable(&name, ty, 1);
         name
     }
@@ -101,13 +101,14 @@ impl Writer<'_> {
         }
         let mut names = Vec::new();
         for arg in args {
-            let name = self.name("p");
-            self.line(&format!("var {name} = {arg};"));
+            let name = self.out.name("p");
+            self.out.line(&format!("var {name} = {arg};"));
             names.push(name);
         }
         let seed = self.float(0);
         let all = names.join(", ");
-        self.line(&format!("bwd_diff({})({all}, {seed});", function.name));
+        self.out
+            .line(&format!("bwd_diff({})({all}, {seed});", function.name));
         Some(format!("{}.d", self.choices.pick(&names)))
     }
 }

@@ -50,7 +50,7 @@ pub(super) struct Function {
 impl Writer<'_> {
     /// A function of any signature.
     pub(super) fn function(&mut self) {
-        let name = self.name("f");
+        let name = self.out.name("f");
         let result = match self.choices.weighted(&[10, 3, 2, 2]) {
             1 => Some(Ty::Vector(self.choices.between(2, 4) as usize)),
             2 if !self.structs.is_empty() => {
@@ -77,9 +77,9 @@ impl Writer<'_> {
 
     /// A function that calls itself a few times.
     pub(super) fn recursive(&mut self) {
-        let name = self.name("r");
+        let name = self.out.name("r");
         let mut params = self.params(false);
-        let left = self.name("left");
+        let left = self.out.name("left");
         params.push(Parameter::of(left, Ty::Int));
         self.body(Function {
             name,
@@ -90,10 +90,10 @@ impl Writer<'_> {
     }
 
     fn params(&mut self, has_output: bool) -> Vec<Parameter> {
-        let mut params = vec![Parameter::of(self.name("x"), Ty::Float)];
+        let mut params = vec![Parameter::of(self.out.name("x"), Ty::Float)];
         for _ in 0..self.choices.below(3) {
             let ty = self.some_type();
-            let mut param = Parameter::of(self.name("x"), ty);
+            let mut param = Parameter::of(self.out.name("x"), ty);
             param.mode = match self.choices.weighted(&[6, 1, 2]) {
                 1 => Mode::Out,
                 2 => Mode::InOut,
@@ -105,12 +105,12 @@ impl Writer<'_> {
         }
         if has_output && params.iter().all(|p| p.mode == Mode::In) {
             let ty = self.some_type();
-            let mut param = Parameter::of(self.name("x"), ty);
+            let mut param = Parameter::of(self.out.name("x"), ty);
             param.mode = self.choices.pick(&[Mode::Out, Mode::InOut]).to_owned();
             params.push(param);
         }
         if self.choices.one_in(2) {
-            params.push(Parameter::of(self.name("n"), Ty::Int));
+            params.push(Parameter::of(self.out.name("n"), Ty::Int));
         }
         params
     }
@@ -131,10 +131,10 @@ impl Writer<'_> {
 
     /// Writes a function with a body.
     fn body(&mut self, function: Function) {
-        self.line("[Differentiable]");
+        self.out.line("[Differentiable]");
         match self.choices.weighted(&[10, 1, 1]) {
-            1 => self.line("[PreferCheckpoint]"),
-            2 => self.line("[PreferRecompute]"),
+            1 => self.out.line("[PreferCheckpoint]"),
+            2 => self.out.line("[PreferRecompute]"),
             _ => {}
         }
         let result = match &function.result {
@@ -142,7 +142,8 @@ impl Writer<'_> {
             None => "void".to_owned(),
         };
         let params = self.declared_params(&function.params);
-        self.open(&format!("{result} {}({params})", function.name));
+        self.out
+            .open(&format!("{result} {}({params})", function.name));
         self.own = Some(function.clone());
         self.scope.clear();
         let count = function.params.len() - usize::from(function.is_recursive);
@@ -153,22 +154,23 @@ impl Writer<'_> {
         for param in function.params.iter().filter(|p| p.mode == Mode::Out) {
             for leaf in self.leaves(&param.ty) {
                 let value = self.scalar(leaf.is_float, 1);
-                self.line(&format!("{}{} = {value};", param.name, leaf.path));
+                self.out
+                    .line(&format!("{}{} = {value};", param.name, leaf.path));
             }
         }
         if function.is_recursive {
             let left = &function.params[count].name;
             let value = self.float(2);
-            self.line(&format!("if ({left} <= 0) return {value};"));
+            self.out.line(&format!("if ({left} <= 0) return {value};"));
         }
         if self.kind == DerivedKind::Engines && self.choices.one_in(4) {
             let value = self.float(1);
-            self.line(&format!("printf(\"%g\", {value});"));
+            self.out.line(&format!("printf(\"%g\", {value});"));
         }
         let count = self.choices.between(1, 5) as usize;
         self.statements(count, 0);
         self.leave(2);
-        self.close();
+        self.out.close();
         self.own = None;
         self.functions.push(function);
     }
@@ -179,14 +181,14 @@ impl Writer<'_> {
             return;
         };
         let value = match &own.result {
-            None => return self.line("return;"),
+            None => return self.out.line("return;"),
             Some(ty @ Ty::Struct(_)) => {
-                let name = self.name("v");
+                let name = self.out.name("v");
                 let declared = self.declared(ty, &name);
-                self.line(&format!("{declared};"));
+                self.out.line(&format!("{declared};"));
                 for leaf in self.leaves(ty) {
                     let value = self.scalar(leaf.is_float, depth.saturating_sub(1));
-                    self.line(&format!("{name}{} = {value};", leaf.path));
+                    self.out.line(&format!("{name}{} = {value};", leaf.path));
                 }
                 name
             }
@@ -195,9 +197,9 @@ impl Writer<'_> {
         match own.is_recursive && self.loops == 0 && self.choices.percent(80) {
             true => {
                 let again = self.own_call(&own);
-                self.line(&format!("return {value} + 0.5 * {again};"));
+                self.out.line(&format!("return {value} + 0.5 * {again};"));
             }
-            false => self.line(&format!("return {value};")),
+            false => self.out.line(&format!("return {value};")),
         }
     }
 

@@ -21,8 +21,8 @@ mod untaken;
 
 use crate::buffers::{FIRST_WILD, name};
 use crate::choices::Choices;
+use crate::generate::source_lines::SourceLines;
 use function::Function;
-use std::fmt::Write;
 use types::{Struct, Ty};
 
 /// The derivatives that the shader of a program takes.
@@ -68,14 +68,12 @@ struct Variable {
 struct Writer<'a> {
     choices: Choices<'a>,
     kind: DerivedKind,
-    out: String,
+    out: SourceLines,
     structs: Vec<Struct>,
     /// Buffers of floats and vectors: their names, and the components of their elements.
     buffers: Vec<(String, usize)>,
     functions: Vec<Function>,
     scope: Vec<Variable>,
-    /// The number of names that were made.
-    names: usize,
     /// The number of expressions that may still be made.
     budget: usize,
     /// Whether gradients may be stopped on purpose.
@@ -88,7 +86,6 @@ struct Writer<'a> {
     own: Option<Function>,
     /// The number of loops around.
     loops: u32,
-    indent: usize,
 }
 
 /// The program that these choices make.
@@ -96,12 +93,11 @@ pub(super) fn program(choices: Choices<'_>, kind: DerivedKind) -> String {
     let mut writer = Writer {
         choices,
         kind,
-        out: String::new(),
+        out: SourceLines::default(),
         structs: Vec::new(),
         buffers: Vec::new(),
         functions: Vec::new(),
         scope: Vec::new(),
-        names: 0,
         budget: MAX_EXPRESSIONS,
         has_constants: false,
         has_losses: false,
@@ -109,10 +105,9 @@ pub(super) fn program(choices: Choices<'_>, kind: DerivedKind) -> String {
         has_rules: kind != DerivedKind::Untaken,
         own: None,
         loops: 0,
-        indent: 0,
     };
     writer.file();
-    writer.out
+    writer.out.text
 }
 
 impl Writer<'_> {
@@ -124,10 +119,10 @@ impl Writer<'_> {
         };
         self.has_losses = self.kind == DerivedKind::Gradient && self.choices.one_in(12);
         if self.kind == DerivedKind::Engines {
-            self.line("texture2d t0;");
+            self.out.line("texture2d t0;");
         }
         if self.has_losses {
-            self.out.push_str(LOSSES);
+            self.out.text.push_str(LOSSES);
         }
         for _ in 0..self.choices.below(3) {
             self.buffer();
@@ -160,32 +155,9 @@ impl Writer<'_> {
         };
         let name = name(&element, self.choices.below(FIRST_WILD));
         if self.buffers.iter().all(|(other, _)| *other != name) {
-            self.line(&format!("buffer<{element}> {name};"));
+            self.out.line(&format!("buffer<{element}> {name};"));
             self.buffers.push((name, components));
         }
-    }
-
-    /// Appends a line.
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = self.indent * 4);
-    }
-
-    /// Appends a line that begins a block.
-    fn open(&mut self, text: &str) {
-        self.line(&format!("{text} {{"));
-        self.indent += 1;
-    }
-
-    /// Appends the end of a block.
-    fn close(&mut self) {
-        self.indent -= 1;
-        self.line("}");
-    }
-
-    /// A name that occurs nowhere else.
-    fn name(&mut self, prefix: &str) -> String {
-        self.names += 1;
-        format!("{prefix}{}", self.names)
     }
 
     fn declare(&mut self, name: &str, ty: &Ty, is_writable: bool) {

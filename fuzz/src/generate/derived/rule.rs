@@ -14,7 +14,7 @@ impl Writer<'_> {
             return self.array_rule();
         }
         let form = ClosedForm::draw(&mut self.choices);
-        let (name, rule) = (self.name("c"), self.name("d"));
+        let (name, rule) = (self.out.name("c"), self.out.name("d"));
         let plain = form.value("x", "y");
         let primal = format!("float {name}(float x, float y) {{ return {plain}; }}");
         let [by_x, by_y] = form.partials("x.p", "y.p");
@@ -47,29 +47,29 @@ impl Writer<'_> {
             // The mode that is left has a rule too, or it would be an error.
             let pair = "DifferentialPair<float>";
             let of = form.value("x.p", "y.p");
-            self.line("[Differentiable]");
-            self.line(&format!(
+            self.out.line("[Differentiable]");
+            self.out.line(&format!(
                 "{pair} {rule}f({pair} x, {pair} y) {{ return diffPair({of}, {by_x} * x.d + {by_y} * y.d); }}"
             ));
         }
         match self.choices.one_in(2) {
             true => {
-                self.line("[Differentiable]");
-                self.line(&derivative);
+                self.out.line("[Differentiable]");
+                self.out.line(&derivative);
                 if both {
-                    self.line(&format!("[ForwardDerivative({rule}f)]"));
+                    self.out.line(&format!("[ForwardDerivative({rule}f)]"));
                 }
-                self.line(&format!("[{attribute}({rule})]"));
-                self.line(&primal);
+                self.out.line(&format!("[{attribute}({rule})]"));
+                self.out.line(&primal);
             }
             false => {
                 if both {
-                    self.line(&format!("[ForwardDerivative({rule}f)]"));
+                    self.out.line(&format!("[ForwardDerivative({rule}f)]"));
                 }
-                self.line(&primal);
-                self.line("[Differentiable]");
-                self.line(&format!("[{attribute}Of({name})]"));
-                self.line(&derivative);
+                self.out.line(&primal);
+                self.out.line("[Differentiable]");
+                self.out.line(&format!("[{attribute}Of({name})]"));
+                self.out.line(&derivative);
             }
         }
         self.functions.push(Function {
@@ -84,26 +84,26 @@ impl Writer<'_> {
 
     /// A function with a custom derivative that writes an array.
     fn array_rule(&mut self) {
-        let (name, rule) = (self.name("c"), self.name("d"));
-        self.line("[Differentiable]");
+        let (name, rule) = (self.out.name("c"), self.out.name("d"));
+        self.out.line("[Differentiable]");
         let pair = "DifferentialPair";
         if self.choices.one_in(2) {
-            self.line(&format!(
+            self.out.line(&format!(
                 "void {rule}(inout {pair}<float[2]> a, {pair}<float> k) {{ float q[2] = a.p; float t[2] = a.d; float v[2] = {{ q[1] * k.p, q[0] }}; float s[2] = {{ t[1] * k.p + q[1] * k.d, t[0] }}; a = diffPair(v, s); }}"
             ));
-            self.line(&format!("[ForwardDerivative({rule})]"));
+            self.out.line(&format!("[ForwardDerivative({rule})]"));
         } else {
-            self.line(&format!(
+            self.out.line(&format!(
                 "void {rule}f(inout {pair}<float[2]> a, {pair}<float> k) {{ float q[2] = a.p; float t[2] = a.d; float v[2] = {{ q[1] * k.p, q[0] }}; float s[2] = {{ t[1] * k.p + q[1] * k.d, t[0] }}; a = diffPair(v, s); }}"
             ));
-            self.line("[Differentiable]");
-            self.line(&format!(
+            self.out.line("[Differentiable]");
+            self.out.line(&format!(
                 "void {rule}(inout {pair}<float[2]> a, inout {pair}<float> k) {{ float first = a.d[1]; float second = a.d[0] * k.p; float of = a.d[0] * a.p[1]; a.d[0] = first; a.d[1] = second; k.d = of; }}"
             ));
-            self.line(&format!("[ForwardDerivative({rule}f)]"));
-            self.line(&format!("[BackwardDerivative({rule})]"));
+            self.out.line(&format!("[ForwardDerivative({rule}f)]"));
+            self.out.line(&format!("[BackwardDerivative({rule})]"));
         }
-        self.line(&format!(
+        self.out.line(&format!(
             "void {name}(inout float a[2], float k) {{ float b = a[0]; a[0] = a[1] * k; a[1] = b; }}"
         ));
         let mut array = Parameter::of("a".to_owned(), Ty::Array(2));

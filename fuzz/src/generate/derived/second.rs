@@ -29,21 +29,22 @@ impl Writer<'_> {
             pairs.collect::<Vec<_>>().join(", ")
         };
         for (name, prefix) in [("slope_u", "u"), ("slope_d", "d")] {
-            self.line("[Differentiable]");
-            self.open(&format!("float {name}({params})"));
+            self.out.line("[Differentiable]");
+            self.out.open(&format!("float {name}({params})"));
             for x in &names {
-                self.line(&format!("var p{x} = diffPair({x});"));
+                self.out.line(&format!("var p{x} = diffPair({x});"));
             }
             let all: Vec<String> = names.iter().map(|x| format!("p{x}")).collect();
-            self.line(&format!("bwd_diff(total)({}, 1.0);", all.join(", ")));
+            self.out
+                .line(&format!("bwd_diff(total)({}, 1.0);", all.join(", ")));
             let terms: Vec<String> = (all.iter().enumerate())
                 .map(|(i, p)| format!("{:.2} * {p}.d", along(prefix, i)))
                 .collect();
-            self.line(&format!("return {};", terms.join(" + ")));
-            self.close();
+            self.out.line(&format!("return {};", terms.join(" + ")));
+            self.out.close();
         }
-        self.line("[Differentiable]");
-        self.line(&format!(
+        self.out.line("[Differentiable]");
+        self.out.line(&format!(
             "float slope_f({params}) {{ return fwd_diff(total)({}).d; }}",
             pairs("u")
         ));
@@ -77,17 +78,18 @@ impl Writer<'_> {
             }
         }
         let outputs: Vec<String> = outputs.iter().map(|o| format!("out float {o}")).collect();
-        self.open(&format!("shader main({})", outputs.join(", ")));
+        self.out
+            .open(&format!("shader main({})", outputs.join(", ")));
         for line in lines {
-            self.line(&line);
+            self.out.line(&line);
         }
-        self.close();
+        self.out.close();
     }
 
     /// A function of floats alone that gives one.
     fn total(&mut self, function: &Function, params: &str, names: &[String]) {
-        self.line("[Differentiable]");
-        self.open(&format!("float total({params})"));
+        self.out.line("[Differentiable]");
+        self.out.open(&format!("float total({params})"));
         self.built(function, "a", names);
         let args: Vec<String> = (0..function.params.len())
             .map(|i| format!("a{i}"))
@@ -102,7 +104,7 @@ impl Writer<'_> {
                 terms.push(format!("{weight:.2} * {name}{}", leaf.path));
             }
         }
-        self.line(&format!("return {};", terms.join(" + ")));
-        self.close();
+        self.out.line(&format!("return {};", terms.join(" + ")));
+        self.out.close();
     }
 }

@@ -61,7 +61,7 @@ impl Writer<'_> {
         for (i, param) in function.params.iter().enumerate() {
             let name = format!("{prefix}{i}");
             let declared = self.declared(&param.ty, &name);
-            self.line(&format!("{declared};"));
+            self.out.line(&format!("{declared};"));
             if param.mode == Mode::Out {
                 continue;
             }
@@ -71,7 +71,7 @@ impl Writer<'_> {
                     (false, true) => "2".to_owned(),
                     (false, false) => format!("(global_value<gn> + {k})"),
                 };
-                self.line(&format!("{name}{} = {value};", leaf.path));
+                self.out.line(&format!("{name}{} = {value};", leaf.path));
             }
         }
     }
@@ -79,10 +79,10 @@ impl Writer<'_> {
     /// A differential of a type, of these numbers.
     fn differential(&mut self, ty: &Ty, name: &str, numbers: &mut impl Iterator<Item = String>) {
         let declared = self.declared_differential(ty, name);
-        self.line(&format!("{declared};"));
+        self.out.line(&format!("{declared};"));
         for leaf in self.active_leaves(ty) {
             let number = numbers.next().expect("a number for each float");
-            self.line(&format!("{name}{} = {number};", leaf.path));
+            self.out.line(&format!("{name}{} = {number};", leaf.path));
         }
     }
 
@@ -104,8 +104,8 @@ impl Writer<'_> {
             self.moved(count)
         };
         let values: Vec<String> = moved.iter().map(|m| m.text.clone()).collect();
-        let body = std::mem::take(&mut self.out);
-        self.indent = 1;
+        let body = std::mem::take(&mut self.out.text);
+        self.out.indent = 1;
         let is_shadow = self.kind == DerivedKind::Shadow;
         let mut outputs = Vec::new();
         self.value(function, &values, &mut outputs);
@@ -113,12 +113,13 @@ impl Writer<'_> {
         if !is_shadow {
             self.gradient(function, &moved, &mut outputs);
         }
-        let inside = std::mem::replace(&mut self.out, body);
-        self.indent = 0;
+        let inside = std::mem::replace(&mut self.out.text, body);
+        self.out.indent = 0;
         let outputs: Vec<String> = outputs.iter().map(|o| format!("out float {o}")).collect();
-        self.line(&format!("shader main({}) {{", outputs.join(", ")));
-        self.out.push_str(&inside);
-        self.line("}");
+        self.out
+            .line(&format!("shader main({}) {{", outputs.join(", ")));
+        self.out.text.push_str(&inside);
+        self.out.line("}");
     }
 
     /// The function itself.
@@ -133,7 +134,7 @@ impl Writer<'_> {
             let name = from.map_or("a_".to_owned(), |i| format!("a{i}"));
             for leaf in self.active_leaves(&ty) {
                 let output = format!("v{}", outputs.len());
-                self.line(&format!("{output} = {name}{};", leaf.path));
+                self.out.line(&format!("{output} = {name}{};", leaf.path));
                 outputs.push(output);
             }
         }
@@ -141,10 +142,10 @@ impl Writer<'_> {
 
     pub(super) fn called(&mut self, result: Option<&Ty>, name: &str, call: &str) {
         match result {
-            None => self.line(&format!("{call};")),
+            None => self.out.line(&format!("{call};")),
             Some(ty) => {
                 let declared = self.declared(ty, name);
-                self.line(&format!("{declared} = {call};"));
+                self.out.line(&format!("{declared} = {call};"));
             }
         }
     }
@@ -176,7 +177,7 @@ impl Writer<'_> {
                 continue;
             }
             if param.mode == Mode::Out {
-                self.line(&format!("var f{i} = diffPair(b{i});"));
+                self.out.line(&format!("var f{i} = diffPair(b{i});"));
             } else {
                 let mut numbers = Vec::new();
                 for &d in &directions {
@@ -186,28 +187,29 @@ impl Writer<'_> {
                     };
                     if !along_screen {
                         let output = format!("d{d}");
-                        self.line(&format!("{output} = {number};"));
+                        self.out.line(&format!("{output} = {number};"));
                         outputs.push(output);
                     }
                     numbers.push(number);
                 }
                 let name = format!("t{i}");
                 self.differential(&param.ty, &name, &mut numbers.into_iter());
-                self.line(&format!("var f{i} = diffPair(b{i}, {name});"));
+                self.out
+                    .line(&format!("var f{i} = diffPair(b{i}, {name});"));
             }
             args.push(format!("f{i}"));
         }
         let call = format!("fwd_diff({})({})", function.name, args.join(", "));
         match function.result {
-            Some(_) => self.line(&format!("var f_ = {call};")),
-            None => self.line(&format!("{call};")),
+            Some(_) => self.out.line(&format!("var f_ = {call};")),
+            None => self.out.line(&format!("{call};")),
         }
         let mut number = 0;
         for (from, ty) in self.results(function) {
             let name = from.map_or("f_".to_owned(), |i| format!("f{i}"));
             for leaf in self.active_leaves(&ty) {
                 let output = format!("e{number}");
-                self.line(&format!("{output} = {name}.d{};", leaf.path));
+                self.out.line(&format!("{output} = {name}.d{};", leaf.path));
                 outputs.push(output);
                 number += 1;
             }
@@ -228,7 +230,7 @@ impl Writer<'_> {
                     false => format!("{:.2}", 1.0 - 0.37 * ((number * 2) % 5) as f64),
                 };
                 let output = format!("w{number}");
-                self.line(&format!("{output} = {weight};"));
+                self.out.line(&format!("{output} = {weight};"));
                 outputs.push(output);
                 weights[from.unwrap_or(last)].push(weight);
                 number += 1;
@@ -240,13 +242,13 @@ impl Writer<'_> {
             args.push(match (param.is_active(), param.mode) {
                 (false, _) => format!("c{i}"),
                 (true, Mode::In) => {
-                    self.line(&format!("var h{i} = diffPair(c{i});"));
+                    self.out.line(&format!("var h{i} = diffPair(c{i});"));
                     format!("h{i}")
                 }
                 (true, mode) => {
                     self.differential(&param.ty, &format!("u{i}"), &mut weights);
                     if mode == Mode::InOut {
-                        self.line(&format!("var h{i} = diffPair(c{i}, u{i});"));
+                        self.out.line(&format!("var h{i} = diffPair(c{i}, u{i});"));
                         format!("h{i}")
                     } else {
                         format!("u{i}")
@@ -259,7 +261,7 @@ impl Writer<'_> {
             self.differential(ty, "u_", &mut weights);
             args.push("u_".to_owned());
         }
-        self.line(&format!(
+        self.out.line(&format!(
             "bwd_diff({})({});",
             function.name,
             args.join(", ")
@@ -275,7 +277,7 @@ impl Writer<'_> {
                         Some(global) => format!("g{at}_{global}"),
                         None => format!("g{at}"),
                     };
-                    self.line(&format!("{output} = h{i}.d{};", leaf.path));
+                    self.out.line(&format!("{output} = h{i}.d{};", leaf.path));
                     outputs.push(output);
                 }
                 at += usize::from(leaf.is_float);

@@ -28,7 +28,7 @@ impl Writer<'_> {
             0 => self.assign(),
             1 => {
                 let ty = self.some_type();
-                let name = self.name("v");
+                let name = self.out.name("v");
                 self.variable(&name, &ty, 2);
             }
             2 if nests => self.branch(depth),
@@ -45,18 +45,19 @@ impl Writer<'_> {
         match ty {
             Ty::Array(n) => {
                 let values: Vec<String> = (0..*n).map(|_| self.float(depth - 1)).collect();
-                self.line(&format!("{declared} = {{ {} }};", values.join(", ")));
+                self.out
+                    .line(&format!("{declared} = {{ {} }};", values.join(", ")));
             }
             Ty::Struct(_) => {
-                self.line(&format!("{declared};"));
+                self.out.line(&format!("{declared};"));
                 for leaf in self.leaves(ty) {
                     let value = self.scalar(leaf.is_float, depth - 1);
-                    self.line(&format!("{name}{} = {value};", leaf.path));
+                    self.out.line(&format!("{name}{} = {value};", leaf.path));
                 }
             }
             _ => {
                 let value = self.expression(ty, depth);
-                self.line(&format!("{declared} = {value};"));
+                self.out.line(&format!("{declared} = {value};"));
             }
         }
         self.declare(name, ty, true);
@@ -69,7 +70,7 @@ impl Writer<'_> {
             .cloned()
             .collect();
         if found.is_empty() {
-            let name = self.name("v");
+            let name = self.out.name("v");
             return self.variable(&name, &Ty::Float, 2);
         }
         let variable = self.choices.pick(&found).clone();
@@ -78,7 +79,7 @@ impl Writer<'_> {
                 found.iter().filter(|v| v.ty == variable.ty).collect();
             let other = self.choices.pick(&copied).name.clone();
             if other != variable.name {
-                return self.line(&format!("{} = {other};", variable.name));
+                return self.out.line(&format!("{} = {other};", variable.name));
             }
         }
         let place = match &variable.ty {
@@ -91,7 +92,9 @@ impl Writer<'_> {
                 let leaf = self.choices.pick(&leaves).clone();
                 if !leaf.is_float {
                     let value = self.int(1);
-                    return self.line(&format!("{}{} = {value};", variable.name, leaf.path));
+                    return self
+                        .out
+                        .line(&format!("{}{} = {value};", variable.name, leaf.path));
                 }
                 format!("{}{}", variable.name, leaf.path)
             }
@@ -106,7 +109,7 @@ impl Writer<'_> {
             5 => format!("{place} /= 1.5 + 0.4 * cos({value});"),
             _ => format!("{place} = mix({place}, {value}, 0.4);"),
         };
-        self.line(&line);
+        self.out.line(&line);
     }
 
     /// Some statements in a block.
@@ -120,14 +123,14 @@ impl Writer<'_> {
 
     fn branch(&mut self, depth: u32) {
         let condition = self.condition(1);
-        self.open(&format!("if {condition}"));
+        self.out.open(&format!("if {condition}"));
         self.block(depth);
         if self.choices.one_in(2) {
-            self.indent -= 1;
-            self.open("} else");
+            self.out.indent -= 1;
+            self.out.open("} else");
             self.block(depth);
         }
-        self.close();
+        self.out.close();
     }
 
     /// An exit under a condition: of a loop, of an iteration, of the function.
@@ -137,23 +140,23 @@ impl Writer<'_> {
         if choice < 2 && self.loops == 0 {
             return self.assign();
         }
-        self.open(&format!("if {condition}"));
+        self.out.open(&format!("if {condition}"));
         let mark = self.scope.len();
         if self.choices.one_in(2) {
             self.assign();
         }
         match choice {
-            0 => self.line("break;"),
-            1 => self.line("continue;"),
+            0 => self.out.line("break;"),
+            1 => self.out.line("continue;"),
             _ => self.leave(1),
         }
         self.scope.truncate(mark);
-        self.close();
+        self.out.close();
     }
 
     fn repetition(&mut self, depth: u32) {
         let mark = self.scope.len();
-        let i = self.name("i");
+        let i = self.out.name("i");
         let hint = match self.choices.weighted(&[8, 1, 1, 1]) {
             1 => "[MaxIters(8)]",
             2 => "[PreferCheckpoint]",
@@ -167,7 +170,7 @@ impl Writer<'_> {
                 let end = self.end();
                 let stride = self.stride();
                 self.hinted(hint);
-                self.open(&format!(
+                self.out.open(&format!(
                     "for (int {i} = {start}; {i} < {end}; {i} += {stride})"
                 ));
                 self.declare(&i, &Ty::Int, false);
@@ -176,48 +179,49 @@ impl Writer<'_> {
                 let end = self.end();
                 let stride = self.stride();
                 self.hinted(hint);
-                self.open(&format!("for (int {i} = {end}; {i} > 0; {i} -= {stride})"));
+                self.out
+                    .open(&format!("for (int {i} = {end}; {i} > 0; {i} -= {stride})"));
                 self.declare(&i, &Ty::Int, false);
             }
             3 => {
-                self.line(&format!("int {i} = 0;"));
+                self.out.line(&format!("int {i} = 0;"));
                 self.declare(&i, &Ty::Int, false);
                 let condition = self.condition(1);
                 self.hinted(hint);
-                self.open(&format!("while ({i} < 5 && {condition})"));
-                self.line(&format!("{i}++;"));
+                self.out.open(&format!("while ({i} < 5 && {condition})"));
+                self.out.line(&format!("{i}++;"));
             }
             4 => {
                 let end = self.end();
-                self.line(&format!("int {i} = 0;"));
+                self.out.line(&format!("int {i} = 0;"));
                 self.declare(&i, &Ty::Int, false);
                 let condition = self.condition(1);
                 tail = format!("}} while ({i} < {end} && {condition});");
                 self.hinted(hint);
-                self.open("do");
-                self.line(&format!("{i}++;"));
+                self.out.open("do");
+                self.out.line(&format!("{i}++;"));
             }
             _ => {
                 let [end, step] = [(); 2].map(|()| self.float(1));
                 self.hinted(hint);
                 let test = format!("{i} < 1.0 + 0.5 * sin({end})");
                 let head = format!("for (float {i} = 0.1; {test}; {i} += 0.4 + 0.1 * sin({step}))");
-                self.open(&head);
+                self.out.open(&head);
                 self.declare(&i, &Ty::Float, false);
             }
         }
         self.loops += 1;
         self.block(depth);
         self.loops -= 1;
-        self.indent -= 1;
-        self.line(&tail);
+        self.out.indent -= 1;
+        self.out.line(&tail);
         self.scope.truncate(mark);
     }
 
     /// A hint before a loop, if it has one.
     fn hinted(&mut self, hint: &str) {
         if !hint.is_empty() {
-            self.line(hint);
+            self.out.line(hint);
         }
     }
 
@@ -247,29 +251,29 @@ impl Writer<'_> {
 
     fn switch(&mut self, depth: u32) {
         let value = self.int(1);
-        self.line(&format!("switch ({value} & 3) {{"));
+        self.out.line(&format!("switch ({value} & 3) {{"));
         let cases = self.choices.between(1, 3);
         for case in 0..cases {
-            self.line(&format!("case {case}:"));
-            self.indent += 1;
-            self.open("");
+            self.out.line(&format!("case {case}:"));
+            self.out.indent += 1;
+            self.out.open("");
             self.block(depth + 1);
-            self.close();
+            self.out.close();
             // The next case goes on, perhaps.
             if !self.choices.one_in(3) {
-                self.line("break;");
+                self.out.line("break;");
             }
-            self.indent -= 1;
+            self.out.indent -= 1;
         }
         if self.choices.one_in(2) {
-            self.line("default:");
-            self.indent += 1;
-            self.open("");
+            self.out.line("default:");
+            self.out.indent += 1;
+            self.out.open("");
             self.block(depth + 1);
-            self.close();
-            self.line("break;");
-            self.indent -= 1;
+            self.out.close();
+            self.out.line("break;");
+            self.out.indent -= 1;
         }
-        self.line("}");
+        self.out.line("}");
     }
 }

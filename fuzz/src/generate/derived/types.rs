@@ -58,8 +58,8 @@ impl Writer<'_> {
 
     /// Declares a struct that has a differential.
     pub(super) fn structure(&mut self) {
-        let name = self.name("S");
-        self.open(&format!("struct {name} : IDifferentiable"));
+        let name = self.out.name("S");
+        self.out.open(&format!("struct {name} : IDifferentiable"));
         let mut members = Vec::new();
         for _ in 0..self.choices.between(1, 3) {
             let ty = match self.choices.one_in(6) {
@@ -67,10 +67,10 @@ impl Writer<'_> {
                 false => self.some_type(),
             };
             let is_constant = self.has_constants && ty == Ty::Float && self.choices.one_in(3);
-            let member = self.name("m");
+            let member = self.out.name("m");
             let before = if is_constant { "no_diff " } else { "" };
             let declared = self.declared(&ty, &member);
-            self.line(&format!("{before}{declared};"));
+            self.out.line(&format!("{before}{declared};"));
             members.push(Member {
                 name: member,
                 ty,
@@ -78,15 +78,15 @@ impl Writer<'_> {
             });
         }
         // One at least has a differential.
-        let member = self.name("m");
-        self.line(&format!("float {member};"));
+        let member = self.out.name("m");
+        self.out.line(&format!("float {member};"));
         members.push(Member {
             name: member,
             ty: Ty::Float,
             is_constant: false,
         });
-        self.indent -= 1;
-        self.line("};");
+        self.out.indent -= 1;
+        self.out.line("};");
         self.structs.push(Struct { name, members });
     }
 

@@ -72,29 +72,29 @@ impl Writer<'_> {
     /// A value that may be infinite or NaN, what is made of it, and a finite number that comes of
     /// both; or what is made of it is assigned where a branch found it finite.
     pub(super) fn untaken(&mut self) {
-        let mut value = self.name("u");
+        let mut value = self.out.name("u");
         let template = *self.choices.pick(WILD);
         let wild = self.filled(template, 1);
-        self.line(&format!("float {value} = {wild};"));
+        self.out.line(&format!("float {value} = {wild};"));
         for _ in 0..self.choices.below(3) {
             let template = *self.choices.pick(MADE);
             let made = self.filled(template, 1).replace('V', &value);
-            value = self.name("u");
-            self.line(&format!("float {value} = {made};"));
+            value = self.out.name("u");
+            self.out.line(&format!("float {value} = {made};"));
         }
         if self.choices.one_in(4) {
             let other = self.float(1);
-            let name = self.name("v");
-            self.line(&format!("float {name} = {other};"));
-            self.line(&format!(
+            let name = self.out.name("v");
+            self.out.line(&format!("float {name} = {other};"));
+            self.out.line(&format!(
                 "if (abs({value}) < 20.0) {name} = {name} * {value};"
             ));
             return self.declare(&name, &Ty::Float, true);
         }
         let template = *self.choices.pick(SETTLED);
         let settled = self.filled(template, 1).replace('V', &value);
-        let name = self.name("v");
-        self.line(&format!("float {name} = {settled};"));
+        let name = self.out.name("v");
+        self.out.line(&format!("float {name} = {settled};"));
         self.declare(&name, &Ty::Float, true);
     }
 }

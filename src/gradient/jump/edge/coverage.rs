@@ -5,11 +5,11 @@
 //!
 //! > *1/(2Δ) ∫ f over [-Δ, Δ] = f(0) + Σ J_k (Δ - |x_k|)/(2Δ)*,
 //!
-//! since what is beyond *x_k* is *Δ - |x_k|* long. As a parameter θ moves the edges, this changes by
-//! *-Σ J_k sign(x_k) x_k' / (2Δ)*. A root of the margin *m* moves by *x_k' = -m_θ/m_x*, and
-//! *J_k sign(x_k) = (f₁ - f₀) sign(m_x)*, where *f₁* is the side of the greater margin. So the change
-//! is *Σ ½ (f₁ - f₀) m_θ/(|m_x| Δ)*: what the rules `edge` add to the gradient. An edge counts on
-//! the axis on which it counts there, so the sum is over the edges of all axes.
+//! since what is beyond *x_k* is *Δ - |x_k|* long. As a parameter θ moves the edges, this changes
+//! by *-Σ J_k sign(x_k) x_k' / (2Δ)*. A root of the margin *m* moves by *x_k' = -m_θ/m_x*, and
+//! *J_k sign(x_k) = (f₁ - f₀) sign(m_x)*, where *f₁* is the side of the greater margin. So the
+//! change is *Σ ½ (f₁ - f₀) m_θ/(|m_x| Δ)*: what the rules `edge` add to the gradient. An edge
+//! counts on the axis on which it counts there, so the sum is over the edges of all axes.
 
 use super::search::Root;
 use super::shared::SeenRoot;
