@@ -1,7 +1,5 @@
 //! Gradients through discontinuities: programs, and what jumps add to planes and sums.
 
-mod evaluation;
-
 use crate::argument::{Argument, arg};
 use crate::batch_globals::AdumbraBatchGlobals;
 use crate::batch_options::AdumbraBatchOptions;
@@ -10,6 +8,7 @@ use crate::gradient::{AdumbraGradientRequest, read_request, store_ends};
 use crate::guard::{Result, guard};
 use crate::host::AdumbraHost;
 use crate::instance::AdumbraInstance;
+use crate::jump_evaluation::{Evaluation, read_planes};
 use crate::options::from_number;
 use crate::pointer::{
     PlainOldData, borrow, borrow_out, free_handle, optional_out_handle, out_buffer, out_handle,
@@ -22,7 +21,6 @@ use crate::sums::{AdumbraSums, summed_outputs};
 use adumbra::Program;
 use adumbra::batch::{BatchError, BatchGlobals, BatchReport, OutputPlane};
 use adumbra::gradient::{Axis, JumpGradient, JumpPoint, JumpReport, JumpRules};
-use evaluation::{Evaluation, read_planes};
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
@@ -52,7 +50,7 @@ pub enum AdumbraQuietRules {
 /// once.
 #[derive(Debug)]
 pub struct AdumbraJumpGradient {
-    jumps: JumpGradient,
+    pub(crate) jumps: JumpGradient,
 }
 
 /// A float of a global along which points have neighbours. Lists hold this struct element by
@@ -175,7 +173,7 @@ pub struct AdumbraJumpPoint {
 unsafe impl PlainOldData for AdumbraJumpPoint {}
 
 impl AdumbraJumpGradient {
-    fn program(&self) -> &Arc<Program> {
+    pub(crate) fn program(&self) -> &Arc<Program> {
         self.jumps.smooth().program()
     }
 }

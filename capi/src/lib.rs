@@ -43,6 +43,7 @@ mod gradient;
 mod guard;
 mod host;
 mod instance;
+mod jump_evaluation;
 mod jumps;
 mod layout;
 mod object;

@@ -1,6 +1,5 @@
 //! An evaluation of a gradient through discontinuities: its arguments checked, and its planes read.
 
-use super::{AdumbraJumpGradient, AdumbraJumpOptions, AdumbraOutputPlane};
 use crate::argument::{Argument, arg};
 use crate::batch::check_capacity;
 use crate::batch_globals::{AdumbraBatchGlobals, lend};
@@ -8,6 +7,7 @@ use crate::batch_options::known_setup;
 use crate::guard::Result;
 use crate::host::{AdumbraHost, SharedCallbacks};
 use crate::instance::AdumbraInstance;
+use crate::jumps::{AdumbraJumpGradient, AdumbraJumpOptions, AdumbraOutputPlane};
 use crate::options::{check_part, from_number, output_at, part_from_number};
 use crate::pointer::{borrow, out_slice};
 use crate::sized_struct::read_struct_or_default;
@@ -20,12 +20,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Points of a batch, and what evaluates them.
-pub(super) struct Evaluation<'a> {
+pub(crate) struct Evaluation<'a> {
     /// The smooth program.
-    pub(super) program: &'a Program,
-    pub(super) batch: JumpBatch,
+    pub(crate) program: &'a Program,
+    pub(crate) batch: JumpBatch,
     globals: Argument<&'a AdumbraBatchGlobals>,
-    pub(super) host: SharedCallbacks<'a>,
+    pub(crate) host: SharedCallbacks<'a>,
     points: Range<usize>,
     /// The end of the points whose globals are read.
     reaches: usize,
@@ -36,7 +36,7 @@ impl<'a> Evaluation<'a> {
     /// The contract of the crate: the handles live as long as the call. The options are NULL or a
     /// struct of its size, and `host` is, whose callbacks may run on as many threads as the options
     /// say.
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         jumps: Argument<*const AdumbraJumpGradient>,
         instance: Argument<*const AdumbraInstance>,
         options: Argument<*const AdumbraJumpOptions>,
@@ -112,7 +112,7 @@ impl<'a> Evaluation<'a> {
     ///
     /// # Safety
     /// As for [`lend`].
-    pub(super) unsafe fn lend<T>(
+    pub(crate) unsafe fn lend<T>(
         &self,
         evaluate: impl FnOnce(&BatchGlobals<'_>, Range<usize>) -> T,
     ) -> Result<T> {
@@ -130,7 +130,7 @@ impl<'a> Evaluation<'a> {
 ///
 /// # Safety
 /// The planes are memory as for [`out_slice`].
-pub(super) unsafe fn read_planes<'p>(
+pub(crate) unsafe fn read_planes<'p>(
     planes: Argument<&[AdumbraOutputPlane]>,
     program: &'p Program,
     points: usize,
