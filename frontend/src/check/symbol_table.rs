@@ -215,6 +215,9 @@ pub const HIT_GLOBALS: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I",
 /// The globals that an image of the command has.
 pub(super) const IMAGE_GLOBALS: [&str; 4] = ["uv", "pixel", "resolution", "time"];
 
+/// The predeclared name of the struct that a ray march gives.
+pub(super) const HIT: &str = "hit";
+
 /// The predeclared names of float vectors; a declaration of the user hides them.
 const PREDECLARED: [(&str, TypeId); 7] = [
     ("color", TypeId::FLOAT3),

@@ -3,8 +3,7 @@
 //! A struct is resolved when it is first named, so it may be used before it is defined. A struct
 //! that is named while it is being resolved contains itself.
 
-use super::march::HIT;
-use super::symbol_table::{TypeBinding, predeclared_type};
+use super::symbol_table::{HIT, TypeBinding, predeclared_type};
 use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::{StructMember, TypeId, TypeKind};
 use super::{StructItem, StructState, TypeChecker};

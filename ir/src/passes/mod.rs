@@ -3,8 +3,9 @@
 //! Each pass is one file whose head has its assumptions and guarantees. The [`pipeline`] is the
 //! table of all of them, by slots:
 //!
-//! 1. *Expansion*: `surfaces` removes what marks where rays meet surfaces; `straighten` and `differentiate` write the bodies of derivatives of functions,
-//!    and `quad` replaces screen-space derivatives by differences between neighbouring points.
+//! 1. *Expansion*: `surfaces` removes what marks where rays meet surfaces; `straighten` and
+//!    `differentiate` write the bodies of derivatives of functions, and `quad` replaces
+//!    screen-space derivatives by differences between neighbouring points.
 //! 2. *Rules*: `shadow_rules` has functions with custom forward derivatives make their shadows by
 //!    them, where those are demanded.
 //! 3. *Inlining* of straight-line functions; *cleanup* (`fold`, `gvn`, `dce`) of each function, and

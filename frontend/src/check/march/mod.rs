@@ -23,9 +23,6 @@ use bumpalo::collections::Vec as BumpVec;
 use field::FieldShape;
 use smallvec::SmallVec;
 
-/// The name of the struct of results.
-pub(in crate::check) const HIT: &str = "hit";
-
 /// Parameters of `raymarch` before those that are passed on: origin, direction, steps.
 const OWN_PARAMS: usize = 3;
 

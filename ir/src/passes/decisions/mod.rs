@@ -14,7 +14,8 @@
 //!   both sides of a jump can be evaluated at one place. The hash is that of the decisions before
 //!   the one that is *watched*; of that, there are margin, value and site.
 //!
-//! - [`Tracing::Choices`]: not of shaders, but of the field that a ray marches through; see `surface`.
+//! - [`Tracing::Choices`]: not of shaders, but of the field that a ray marches through; see
+//!   `surface`.
 //!
 //! Functions with derivatives of their own, and derivatives that a shader asks for itself, decide
 //! nothing here: their writer said how they change. So do jumps without a margin, as that of
