@@ -243,8 +243,9 @@ fn both_sides_of_a_jump_can_be_forced() {
     assert_ne!(at(&noise, 2.0), before);
 }
 
-/// A march: a step that counts nothing, and a mark of the surface. The field is the greater of 0.5 and
-/// the lesser of x and y, of which the last is a choice alone. `REACHES` says whether there is one.
+/// A march: a step that counts nothing, and a mark of the surface. The field is the greater of 0.5
+/// and the lesser of x and y, of which the last is a choice alone. `REACHES` says whether there is
+/// one.
 const MARCH: &str = "
     fn step undecided(%0: f32) -> (f32) ^0 {
         %1: f32 = const 0.75

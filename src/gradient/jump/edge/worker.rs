@@ -130,8 +130,8 @@ impl<'b> Worker<'b> {
     }
 
     /// What a jump at a root counts: half over how fast the margin moves along the axis, if it is
-    /// the axis along which it moves fastest. Negative if it is an edge of a surface, and its margin
-    /// is greater at the lesser offset.
+    /// the axis along which it moves fastest. Negative if it is an edge of a surface, and its
+    /// margin is greater at the lesser offset.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
         if !self.margins.has_ended(number) {
             return 0.0;
