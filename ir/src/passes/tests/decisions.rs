@@ -276,7 +276,7 @@ const MARCH: &str = "
     }";
 
 #[test]
-fn surfaces_are_told_apart_by_choices_alone() {
+fn surfaces_are_distinguished_by_choices_alone() {
     let (reached, sites) = traced(&module(&MARCH.replace("REACHES", "true")), Tracing::Watched);
     let missed = traced(
         &module(&MARCH.replace("REACHES", "false")),

@@ -25,7 +25,7 @@ pub(super) struct Bracket {
     /// What encloses the root, with the margins there, less the boundary.
     pub(super) ends: [f64; 2],
     pub(super) margins: [f64; 2],
-    /// Where the surfaces at both ends are along their rays, if one is to be told from another.
+    /// Where the surfaces at both ends are along their rays, if surfaces are compared.
     pub(super) depths: Option<[f64; 2]>,
     /// The end that stayed in the last step.
     stayed: Option<usize>,
@@ -56,7 +56,7 @@ pub(super) fn bracket(
     let depths = (site.kind == DecisionKind::Surface).then_some([a.margin, b.margin]);
     let boundary = site.kind.boundary(a.value, b.value);
     let margins = match depths {
-        // Surfaces have no margin to be followed, and are only told apart.
+        // Surfaces have no margin to be followed, and are only compared.
         Some(depths) if depths.iter().all(|depth| depth.is_finite()) => [-1.0, 1.0],
         _ => [a.margin - boundary, b.margin - boundary],
     };

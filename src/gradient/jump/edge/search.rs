@@ -92,7 +92,7 @@ pub(super) struct Root {
     pub(super) jump: Vec<f64>,
     /// 1 if the jump is that away from the kernel's point, else -1.
     pub(super) rise: f64,
-    /// Whether it is an edge of a surface, whose margin tells no side.
+    /// Whether it is an edge of a surface, whose margin has no side.
     pub(super) is_of_surface: bool,
 }
 
@@ -262,7 +262,7 @@ struct Located<'b> {
 }
 
 impl Located<'_> {
-    /// The edge of a surface, between samples that tell it from another one. Neither is forced.
+    /// The edge of a surface, between samples on it and on another one. Neither is forced.
     fn surfaces(bracket: &Bracket) -> Located<'_> {
         let segment = bracket.segment;
         let ([a, b], [at_a, at_b]) = (segment.ends, segment.traced);
@@ -392,7 +392,7 @@ fn split(
         let (from, to) = outputs[2 * number * floats..][..2 * floats].split_at(floats);
         let (is_up, nearer) = match bracket.depths {
             None => (bracket.margins[1] > bracket.margins[0], 0),
-            // What is nearer hides what is behind it: its edge moves.
+            // What is nearer hides the other one: its edge moves.
             Some(depths) => (places[1] > places[0], usize::from(depths[1] < depths[0])),
         };
         let rise = if is_up { 1.0 } else { -1.0 };
