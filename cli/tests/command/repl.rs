@@ -459,7 +459,7 @@ fn ir_is_shown_after_each_pass() {
     for (text, why) in [
         (
             ":ir --after nosuch u",
-            "there is no pass `nosuch`, only `straighten`, `differentiate`",
+            "there is no pass `nosuch`, only `surfaces`, `straighten`",
         ),
         (":ir --after", "there is no pass ``"),
         (":ir --after inline u", "nothing to do here"),

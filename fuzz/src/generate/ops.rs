@@ -48,7 +48,8 @@ impl WrittenOp {
             parts.push((std::mem::take(&mut text), Some(place)));
         }
         parts.push((text, None));
-        (names.len() == op.arity()).then_some(WrittenOp { op, parts })
+        let can_be_written = names.len() == op.arity() && !op.is_internal();
+        can_be_written.then_some(WrittenOp { op, parts })
     }
 
     /// The source of the op on operands, each of which is a name, a call, or in parentheses.

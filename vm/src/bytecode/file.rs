@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 8;
 
 const HEADER: usize = 16;
 

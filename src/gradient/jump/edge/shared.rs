@@ -122,7 +122,8 @@ mod tests {
     use crate::{GlobalsLayout, Type};
 
     /// The kernels that are searched of points in two lines of three, whose neighbours along both
-    /// axes all decide otherwise: where from, along which axis, to which side, and who sees it.
+    /// axes all decide otherwise: where from, along which axis, to which side, and the points that
+    /// see it.
     fn searched(xs: [f32; 6]) -> Vec<(usize, usize, f64, Vec<usize>)> {
         let layout = GlobalsLayout::new().with("pixel", Type::Vector(2)).unwrap();
         let axes = [0, 1].map(|scalar| Axis::new("pixel", scalar, 1.0));
