@@ -142,6 +142,106 @@ fn secants_have_both_orders_and_guards() {
     });
 }
 
+/// Beside the root of the second term, which is a kernel's only one.
+#[test]
+fn what_no_sample_shows_is_no_root() {
+    const COUNTS: f64 = 0.25;
+    let facts = [
+        // A condition, or an integer, that does not change; an arm or an operand that is not taken.
+        ("(m > 0.0 || x > -5.0) ? 1.0 : 0.0", COUNTS),
+        ("x > -5.0 ? 1.0 : step(0.0, m)", COUNTS),
+        ("x < -5.0 ? step(0.0, m) : 1.0", COUNTS),
+        ("(float)min((int)(m + 5.0), 2)", COUNTS),
+        ("(float)(m > 0.0 ? 2 : (x > -5.0 ? 2 : 3))", COUNTS),
+        ("min(-3.0, step(0.0, m))", COUNTS),
+        // An angle away from its cut.
+        ("atan2(m, 2.0)", COUNTS + 2.0 / 4.16),
+        // The lesser and the greater of two.
+        ("m < 0.25 ? m : 0.25", COUNTS + 1.0),
+        ("m > 0.25 ? m : 0.25", COUNTS),
+    ];
+    let bodies = facts.map(|(term, gradient)| {
+        let body = format!("float m = x + t; c = ({term}) + step(0.0, 2.0 * x + t);");
+        (body, gradient)
+    });
+    let facts = bodies.each_ref();
+    let facts = facts.map(|(body, gradient)| worked_out((body, -0.4, *gradient)));
+    hold_on_every_engine(&facts, |fact, engine, setup| {
+        by_pairs(fact, engine, setup).0
+    });
+}
+
+#[test]
+fn roots_that_are_one_and_ops_without_secants() {
+    let facts = [
+        // Margins that are equal up to sign and order; a margin that jumps is no root.
+        (
+            "float m = x + t; c = 3.0 * step(0.0, m) - step(0.0, -m);",
+            -0.4,
+            2.0,
+        ),
+        (
+            "float e = 0.4 - t; c = step(e, x) + (x - e > 0.0 ? 1.0 : 0.0);",
+            0.0,
+            1.0,
+        ),
+        ("c = step(0.5, step(0.0, x + t));", -0.4, 0.5),
+        // What flips in an op by itself, and what does not.
+        (
+            "c = mod(1.0 + 0.000030517578125 * x + t, 1.0);",
+            -0.0000152587890625,
+            -16383.0,
+        ),
+        ("c = atan2(t + x, 2.0) + step(0.25, x);", 1.0, 0.4),
+        ("c = fract(0.25 + 0.125 * x + t) + step(0.25, x);", 0.0, 1.0),
+        // All operands have their partials here, if the secant of one is not finite.
+        (
+            "c = mix((t + step(0.25, x)) / (1.0 - x), t, 0.5);",
+            1.0,
+            1.0,
+        ),
+        // The first integer that flips takes all.
+        (
+            "float m = x + t; c = (float)(m > 0.0 ? 1 : (m > 0.0 ? 5 : 3));",
+            -0.4,
+            -1.0,
+        ),
+        (
+            "float m = x + t; c = (float)((m > 0.0 ? 1 : 0) + (m > 0.0 ? 2 : 0));",
+            -0.4,
+            1.5,
+        ),
+        // Operands that are taken here, at ties as they are written.
+        ("c = min(t + step(0.25, x), 1.5);", 1.0, 1.0),
+        ("c = max(t + step(0.25, x), 1.5);", 1.0, 0.0),
+        ("c = clamp(t + step(0.25, x), 0.0, 1.5);", 1.0, 1.0),
+        ("c = saturate(t + step(0.25, x));", 0.5, 1.0),
+        ("c = abs(t - 3.0 * step(0.25, x));", 1.0, 1.0),
+        ("c = (t < 1.0 ? t : 1.0) + step(0.25, x);", 1.0, 0.0),
+        ("c = (t <= 1.0 ? t : 1.0) + step(0.25, x);", 1.0, 1.0),
+        // An equality is two orders.
+        (
+            "float s = step(0.0, x + t); c = s == 1.0 ? 2.0 : 0.0;",
+            -0.4,
+            1.0,
+        ),
+        (
+            "float s = step(0.0, x + t); c = s == 0.0 ? 2.0 : 0.0;",
+            -0.4,
+            -1.0,
+        ),
+        // A kernel without a visible root is quiet.
+        (
+            "c = sin(min(-3.0, step(0.0, x + t)) + t + x);",
+            -0.4,
+            (-3.4_f64).cos(),
+        ),
+    ];
+    hold_on_every_engine(&facts.map(worked_out), |fact, engine, setup| {
+        by_pairs(fact, engine, setup).0
+    });
+}
+
 /// A compiler whose globals are x, y and z.
 fn compiler() -> Compiler {
     let layout = AXES.iter().fold(GlobalsLayout::new(), |layout, axis| {
