@@ -155,31 +155,36 @@ mod tests {
         Arc::new(crate::lower(&module).expect("the module fits"))
     }
 
-    fn key(native: bool) -> LoadKey {
+    /// One of eight ways to load a program.
+    fn key(program: &Bytecode, way: usize) -> LoadKey {
+        let words = program.interface.global_words();
+        assert!(words >= 3, "{words}");
         LoadKey {
             level: SimdLevel::Baseline,
-            uniform: vec![],
-            native,
+            uniform: (0..words)
+                .map(|word| word < 3 && way >> word & 1 != 0)
+                .collect(),
+            native: way == MAX_KEPT,
             without: SuperinstructionSet::NONE,
         }
     }
 
     #[test]
     fn each_way_is_loaded_once_and_the_oldest_is_forgotten() {
-        let code = LoadedCode::new(&program());
+        assert_eq!(MAX_KEPT, 8);
+        let program = program();
+        let code = LoadedCode::new(&program);
         let empty = code.heap();
-        let (first, other) = (code.get(key(false)), code.get(key(true)));
-        assert!(!Arc::ptr_eq(&first, &other));
-        assert!(Arc::ptr_eq(&first, &code.get(key(false))));
+        let get = |way: usize| code.get(key(&program, way));
+        let (first, second) = (get(0), get(1));
+        assert!(!Arc::ptr_eq(&first, &second));
+        assert!(Arc::ptr_eq(&first, &get(0)));
         assert!(code.heap() > empty);
-        for word in 1..MAX_KEPT {
-            code.get(LoadKey {
-                uniform: vec![true; word],
-                ..key(false)
-            });
+        for way in 2..=MAX_KEPT {
+            get(way);
         }
-        assert!(Arc::ptr_eq(&other, &code.get(key(true))));
-        assert!(!Arc::ptr_eq(&first, &code.get(key(false))));
+        assert!(Arc::ptr_eq(&second, &get(1)));
+        assert!(!Arc::ptr_eq(&first, &get(0)));
     }
 
     #[test]
