@@ -16,9 +16,11 @@ use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, KeptRecord, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
+#[cfg(feature = "batch")]
+use adumbra_vm::LoadedCode;
 use adumbra_vm::bytecode::{Interface, Opcode};
 use adumbra_vm::native::NativeBackend;
-use adumbra_vm::{Bytecode, FloatEnvironment, LoadedCode};
+use adumbra_vm::{Bytecode, FloatEnvironment};
 use std::sync::{Arc, OnceLock};
 
 mod fold;
@@ -56,6 +58,7 @@ pub struct Program {
     /// Its machine code, once it is first needed; `None` if there is none for this processor.
     native: OnceLock<Option<Arc<NativeCompiler>>>,
     /// What batch machines of it were loaded to.
+    #[cfg(feature = "batch")]
     loaded_code: Arc<LoadedCode>,
     /// The state of its tiers, which evaluators share.
     pub(crate) tiers: Arc<TierState>,
@@ -85,6 +88,7 @@ impl Program {
         let bytecode = Arc::new(back.bytecode);
         Program {
             module: Some(back.module),
+            #[cfg(feature = "batch")]
             loaded_code: Arc::new(LoadedCode::new(&bytecode)),
             bytecode,
             layout: of.layout,
@@ -141,6 +145,7 @@ impl Program {
         Ok(Arc::new(Program {
             module: None,
             native,
+            #[cfg(feature = "batch")]
             loaded_code: Arc::new(LoadedCode::new(&bytecode)),
             bytecode,
             layout,
@@ -277,6 +282,7 @@ impl Program {
             kept,
             phases: _,
             native,
+            #[cfg(feature = "batch")]
             loaded_code,
             tiers,
         } = self;
@@ -301,11 +307,15 @@ impl Program {
             _ => 0,
         };
         let tiers = ARC_OVERHEAD + size_of::<TierState>() + tiers.heap();
+        #[cfg(feature = "batch")]
         let loaded = ARC_OVERHEAD + size_of::<LoadedCode>() + loaded_code.heap();
+        #[cfg(not(feature = "batch"))]
+        let loaded = 0;
         ARC_OVERHEAD + size_of::<Program>() + bytecode + module + rest + code + loaded + tiers
     }
 
     /// What batch machines of it were loaded to, which all evaluators share.
+    #[cfg(feature = "batch")]
     pub(crate) fn loaded_code(&self) -> &Arc<LoadedCode> {
         &self.loaded_code
     }
