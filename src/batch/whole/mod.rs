@@ -237,10 +237,11 @@ impl WholeBatch {
                 words.resize(count, 0.0);
                 evaluator.copy_scalar(scalar, Part::Value, as_words_mut(words), 1);
             }
-            let first = points.start + block * BLOCK + within;
+            let number = self.number_of(&points, block, within);
+            let first = (number - self.first) as usize;
             revise(first..first + count, plane);
             let slices: Vec<&[f32]> = plane.iter().map(Vec::as_slice).collect();
-            sums.add_points(self.number_of(&points, block, within), count, &slices);
+            sums.add_points(number, count, &slices);
         };
         let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
         let done = self.on_threads(globals, &points, &host, empty, add)?;

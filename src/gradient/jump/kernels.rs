@@ -134,6 +134,8 @@ pub(super) enum NeighbourNoise {
 /// A block of points, with those around them that are their neighbours in an image.
 pub(super) struct ComparedBlock<'g> {
     pub(super) here: Here<'g>,
+    /// The image whose pixels are each other's neighbours, if they are.
+    pub(super) image: Option<&'g ImagePoints>,
     /// The point of the planes that is the first one here.
     pub(super) first: usize,
     /// The kernels whose decisions differ, in order of points, axes and sides.
@@ -166,11 +168,12 @@ impl<'g> ComparedBlock<'g> {
             batch,
             image,
             here: &here,
-            looks_along_noise: noise == NeighbourNoise::Own,
+            looks_along_noise: has_noise && noise == NeighbourNoise::Own,
         };
         let kernels = search.kernels(compared, own, host);
         ComparedBlock {
             here,
+            image,
             first,
             kernels,
         }
@@ -200,8 +203,7 @@ struct NeighbourSearch<'s> {
 impl NeighbourSearch<'_> {
     /// The random variable that a point looks along.
     fn random_axis(&self, point: usize) -> Option<usize> {
-        let axis = self.batch.random_axis(self.here.first + point);
-        axis.filter(|_| self.looks_along_noise)
+        self.batch.random_axis(self.here.first + point)
     }
 
     /// The kernels, of the points that are here, whose decisions differ by a program that compares
@@ -241,10 +243,10 @@ impl NeighbourSearch<'_> {
                 }
             }
         }
-        for point in points.clone() {
-            for (end, axis) in (0..2).filter_map(|end| Some((end, self.random_axis(point)?))) {
-                let sample = Sample::beside(point, axis, NOISE_ENDS[end]);
-                compared.add(here, axes, &sample, 0.0);
+        let looking = points.clone().filter(|_| self.looks_along_noise);
+        for (point, axis) in looking.filter_map(|point| Some((point, self.random_axis(point)?))) {
+            for (end, place) in NOISE_ENDS.into_iter().enumerate() {
+                compared.add(here, axes, &Sample::beside(point, axis, place), 0.0);
                 sampled.push((point, FIRST_NOISE_BIT + end));
             }
         }

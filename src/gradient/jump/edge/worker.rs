@@ -207,11 +207,12 @@ impl BlockWorker for Worker<'_> {
         let block = ComparedBlock::new(batch, compared, globals, noise, &points, host);
         let ComparedBlock {
             here,
+            image,
             first,
             kernels,
         } = block;
         let axes = &batch.jumps.moves;
-        let shared = shared(&kernels, batch.image.as_ref(), &here, axes);
+        let shared = shared(&kernels, image, &here, axes);
         let searched = shared
             .iter()
             .map(|shared| SearchedKernel::new(shared.kernel));

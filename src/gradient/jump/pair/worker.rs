@@ -171,6 +171,7 @@ impl BlockWorker for Worker<'_> {
             here,
             first,
             kernels: different,
+            ..
         } = block;
         let kernels = match batch.quiet {
             QuietRules::Smooth => different.clone(),
