@@ -189,7 +189,7 @@ impl AdumbraJumpReport {
             stopped: report.stopped as u64,
             pending: report.pending as u64,
             faulty: report.faulty as u64,
-            first_faulty: report.first_fault.map_or(0, |(point, _)| point as u64),
+            first_faulty: report.first_fault().map_or(0, |(point, _)| point as u64),
         }
     }
 }

@@ -285,7 +285,7 @@ pub unsafe extern "C" fn adumbra_sums_report(
         let (sums, to) = unsafe { (borrow(arg!(sums))?, sized_struct::out_struct(arg!(report))?) };
         let inside = lock_blocking(sums)?;
         let (report, faults) = (&inside.report, inside.sums.planes().faults());
-        let first_faulty = report.first_fault.map_or(0, |(point, _)| point as u64);
+        let first_faulty = report.first_fault().map_or(0, |(point, _)| point as u64);
         let counted = |fault: Option<PointFault>| fault.map_or((0, 0), |f| (f.count, f.point));
         let (not_finite, first_not_finite) = counted(faults.not_finite);
         let (vanished, first_vanished) = counted(faults.vanished);

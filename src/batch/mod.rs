@@ -13,7 +13,9 @@ pub use evaluator::BatchEvaluator;
 pub use globals::BatchGlobals;
 pub use simd_level::SIMD_VARIABLE;
 pub use sums::{JoinError, PlaneSums, PointFault, SumFaults};
-pub use whole::{BatchError, BatchReport, ClosureLeaves, OutputPlane, OutputSums, WholeBatch};
+pub use whole::{
+    BatchError, BatchReport, ClosureLeaves, FaultyPoints, OutputPlane, OutputSums, WholeBatch,
+};
 
 use crate::GlobalsLayout;
 use crate::access::AccessError;
@@ -29,10 +31,11 @@ use std::sync::Arc;
 mod evaluator;
 pub(crate) mod globals;
 pub(crate) mod numbered_host;
+pub(crate) mod pool;
 mod simd_level;
 mod sums;
 pub(crate) mod threads;
-mod whole;
+pub(crate) mod whole;
 
 /// Options of a [`BatchEvaluator`].
 #[derive(Clone, Debug, Default)]

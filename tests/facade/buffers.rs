@@ -347,7 +347,7 @@ fn sums_that_are_not_finite_are_reported() {
     };
     let found = sums.buffer("w").unwrap();
     assert!(found.iter().zip(expected).all(near), "{found:?}");
-    let (point, fault) = report.first_fault.expect("a product overflows");
+    let (point, fault) = report.first_fault().expect("a product overflows");
     assert_eq!(
         (point, fault.kind, report.faulty),
         (2, FaultKind::SumNotFinite, 1)

@@ -5,7 +5,7 @@ use adumbra::batch::{
     OutputSums, Part, PlaneSums, Tier, WholeBatch,
 };
 use adumbra::gradient::GradientRequest;
-use adumbra::host::MessageId;
+use adumbra::host::{FaultKind, MessageId};
 use adumbra::{
     Compiler, GlobalsLayout, Host, Instance, NoTextures, Program, SampleRequest, Sampled, Sources,
     Type,
@@ -307,6 +307,93 @@ fn planes_are_those_of_points() {
 }
 
 #[test]
+fn interleaved_planes_have_all_scalars_of_an_output() {
+    let program = program(
+        "struct hit { float2 at; int n; }; shader s(out hit h, out float3 c) {
+            float x = global_value<x>; h.at = float2(x, -x); h.n = (int)x; c = float3(x, 1, 2 * x); }",
+    );
+    let x: Vec<f32> = (0..20_000).map(|at| at as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let batch = WholeBatch::new(&Instance::new(&program)).threads(3);
+    let (mut at, mut c) = (vec![[0.0_f32; 2]; 15_000], vec![[0.0_f32; 3]; 15_000]);
+    let planes = &mut [
+        OutputPlane::interleaved("h.at", Part::Value, at.as_flattened_mut()),
+        OutputPlane::interleaved("c", Part::Value, c.as_flattened_mut()),
+    ];
+    let sums = batch.planes_and_sums(&globals, 5_000..20_000, planes, &["c"], || NoTextures);
+    for (number, (at, c)) in at.iter().zip(&c).enumerate() {
+        let x = (5_000 + number) as f32;
+        assert_eq!((*at, *c), ([x, -x], [x, 1.0, 2.0 * x]));
+    }
+    let whole: f64 = (5_000..20_000).map(f64::from).sum();
+    assert_eq!(
+        sums.unwrap().0.total("c").unwrap(),
+        [whole, 15_000.0, 2.0 * whole]
+    );
+
+    let mut short = vec![0.0_f32; 29];
+    let planes = &mut [OutputPlane::interleaved("h.at", Part::Value, &mut short)];
+    let refused = batch.planes(&globals, 0..15, planes, || NoTextures);
+    let refused = refused.unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "the plane of the output `h.at` has 29 words, and the points need 30"
+    );
+}
+
+#[test]
+fn faults_are_counted_each_with_its_first_point() {
+    let program = program(
+        "shader s(out int o) { int n = (int)global_value<x>; int a[2];
+            if (n % 3 == 0) { o += a[n]; }
+            if (n % 2 == 0) { o += 1 / (n - n); } }",
+    );
+    let x: Vec<f32> = (0..30_000).map(|at| (30_001 - at) as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    for threads in [1, 3] {
+        let batch = WholeBatch::new(&Instance::new(&program)).threads(threads);
+        let (_, report) = batch
+            .planes(&globals, 0..30_000, &mut [], || NoTextures)
+            .unwrap();
+        let found = report.faults.iter();
+        let found: Vec<_> = found
+            .map(|tally| (tally.fault.kind, tally.points, tally.first))
+            .collect();
+        let expected = [
+            (FaultKind::IndexOutOfRange, 10_000, 1),
+            (FaultKind::DivisionByZero, 15_000, 1),
+        ];
+        assert_eq!((found.as_slice(), report.faulty), (&expected[..], 20_000));
+        assert_eq!(report.first_fault(), Some((1, report.faults[0].fault)));
+    }
+}
+
+#[test]
+fn evaluators_that_are_kept_add_to_sums_anew() {
+    let program = program("buffer<float> w; shader s(out float o) { o = w[0] * global_value<x>; }");
+    let gradient = program
+        .gradient(&GradientRequest::new().by_buffer("w"))
+        .unwrap();
+    let mut globals = BatchGlobals::new(gradient.program().globals());
+    globals
+        .plane("x", Part::Value, 0, &[1.0_f32, 2.0, 4.0], 1)
+        .unwrap();
+    globals.uniform_part("d(o)", Part::Value, 1.0_f32).unwrap();
+    let mut instance = Instance::new(gradient.program());
+    instance.set_buffer("w", vec![3.0_f32]).unwrap();
+    let batch = WholeBatch::new(&instance);
+    for _ in 0..2 {
+        let (sums, _) = batch.sums(&globals, 0..3, &["o"], || NoTextures).unwrap();
+        assert_eq!(
+            (sums.total("o").unwrap(), sums.buffer("w").unwrap()),
+            (vec![21.0], vec![7.0])
+        );
+    }
+}
+
+#[test]
 fn planes_give_gradients_by_buffers() {
     /// Waits at its first sample until all threads have points.
     struct Together<'b>(Option<&'b Barrier>);
@@ -568,5 +655,5 @@ fn what_does_not_fit_is_refused_by_name() {
     assert_eq!(refused.unwrap_err(), BatchError::Quads);
     // Points with faults are counted.
     let (_, report) = batch.sums(&globals, 0..10, &["o"], || NoTextures).unwrap();
-    assert_eq!((report.faulty, report.first_fault.unwrap().0), (10, 0));
+    assert_eq!((report.faulty, report.first_fault().unwrap().0), (10, 0));
 }

@@ -133,7 +133,7 @@ fn place(job: &GradJob<'_>, point: u64) -> String {
 
 /// Reports points that are at fault, and sums that lack something.
 fn report_faults(job: &GradJob<'_>, done: &Evaluated) {
-    if let Some((point, fault)) = done.report.first_fault {
+    if let Some((point, fault)) = done.report.first_fault() {
         let first = fault_diagnostic(fault);
         report::diagnostics_to_stderr(&[first], job.sources, OutputFormat::Text);
         let count = |count: usize, fate: &str| match (done.points, count) {
@@ -289,7 +289,7 @@ fn print_json(job: &GradJob<'_>, shown: &Shown<'_>) -> CliResult {
         JsonMap(all.collect())
     });
     let zero = parameters.iter().filter(|parameter| job.is_zero(parameter));
-    let faults = done.report.first_fault.map(|(first, fault)| JsonFaults {
+    let faults = done.report.first_fault().map(|(first, fault)| JsonFaults {
         points: done.report.faulty,
         stopped: done.report.stopped,
         first,

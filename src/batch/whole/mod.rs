@@ -1,31 +1,35 @@
 //! Whole batches: all points of a host, on its threads, into planes, sums, or lists of leaves.
 
 mod leaves;
+mod output_plane;
 mod output_sums;
 mod report;
 
 pub use leaves::ClosureLeaves;
+pub use output_plane::OutputPlane;
 pub use output_sums::OutputSums;
-pub use report::{BatchError, BatchReport};
+pub use report::{BatchError, BatchReport, FaultyPoints};
 
 use super::numbered_host::NumberedHost;
+use super::pool::Pool;
 use super::threads::on_threads;
 use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums};
-use crate::access::{AccessError, find};
 use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
 use crate::program::Instance;
 use adumbra_ir::host::Host;
 use adumbra_vm::GlobalSource;
-use adumbra_vm::words::{AnyWords, as_words_mut};
+use adumbra_vm::words::as_words_mut;
+use output_plane::PlaneBlocks;
+pub(crate) use output_plane::PlaneFloats;
 use report::report_of;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Points that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
 
-/// An instance with what its points are evaluated by: a setup, and a number of threads.
+/// An instance with what its points are evaluated by: a setup, and a number of threads. It keeps
+/// the evaluators from one call to the next.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
@@ -54,47 +58,8 @@ pub struct WholeBatch {
     pub(crate) threads: usize,
     /// The number of the point that planes begin with.
     pub(crate) first: u64,
-}
-
-/// A plane of the host, for one scalar of an output.
-#[derive(Debug)]
-pub struct OutputPlane<'p> {
-    output: &'p str,
-    part: Part,
-    scalar: usize,
-    words: &'p mut [u32],
-    stride: usize,
-}
-
-impl<'p> OutputPlane<'p> {
-    /// A plane for value, ddx or ddy of a scalar of an output: the first word is the first point's,
-    /// then every `stride`th one. Floats go to `f32`, ints to `i32`, uints and bools to `u32`.
-    pub fn new<W: AnyWords>(
-        output: &'p str,
-        part: Part,
-        scalar: usize,
-        words: &'p mut [W],
-        stride: usize,
-    ) -> OutputPlane<'p> {
-        OutputPlane {
-            output,
-            part,
-            scalar,
-            words: as_words_mut(words),
-            stride,
-        }
-    }
-
-    /// The output, the part of it, and the scalar, that the plane is for.
-    pub(crate) fn place(&self) -> (&str, Part, usize) {
-        (self.output, self.part, self.scalar)
-    }
-
-    /// Makes the float of a point another one.
-    pub(crate) fn replace(&mut self, point: usize, by: impl FnOnce(f32) -> f32) {
-        let word = &mut self.words[point * self.stride];
-        *word = by(f32::from_bits(*word)).to_bits();
-    }
+    /// What threads evaluate points by.
+    evaluators: Pool<BatchEvaluator>,
 }
 
 impl WholeBatch {
@@ -105,6 +70,7 @@ impl WholeBatch {
             setup: BatchSetup::default(),
             threads: 1,
             first: 0,
+            evaluators: Pool::default(),
         }
     }
 
@@ -117,6 +83,7 @@ impl WholeBatch {
     /// The same by another setup.
     pub fn setup(mut self, setup: BatchSetup) -> WholeBatch {
         self.setup = setup;
+        self.evaluators = Pool::default();
         self
     }
 
@@ -145,55 +112,47 @@ impl WholeBatch {
         host: impl Fn() -> H + Sync,
     ) -> Result<(BufferGradients, BatchReport), BatchError> {
         self.check_globals(globals, &points)?;
-        let program = self.instance.program();
-        let count = points.len();
-        let mut slots = Vec::with_capacity(planes.len());
-        for plane in &*planes {
-            let (before, ty) = find(program.outputs(), plane.output)?;
-            if plane.scalar >= ty.scalar_count() {
-                return Err(AccessError::no_scalar(plane.output, plane.scalar, ty).into());
-            }
-            if plane.part != Part::Value {
-                program.check_derivatives(plane.output)?;
-            }
-            let needs = words_for(count, plane.stride);
-            if needs > plane.words.len() {
-                let name = plane.output.to_owned();
-                return Err(BatchError::ShortOutput(name, needs, plane.words.len()));
-            }
-            if plane.stride == 0 && count > 1 {
-                return Err(BatchError::SharedOutput(plane.output.to_owned()));
-            }
-            slots.push((before + plane.scalar, plane.part, plane.stride));
-        }
-        // The words of each block, for the thread that takes it.
-        let blocks = if slots.is_empty() {
-            0
-        } else {
-            count.div_ceil(BLOCK)
-        };
-        let mut parts: Vec<Vec<&mut [u32]>> = (0..blocks).map(|_| Vec::new()).collect();
-        for plane in planes {
-            let mut rest = &mut *plane.words;
-            for part in &mut parts {
-                let words = BLOCK.saturating_mul(plane.stride).max(1).min(rest.len());
-                let (own, others) = rest.split_at_mut(words);
-                part.push(own);
-                rest = others;
-            }
-        }
-        let parts: Vec<Mutex<Vec<&mut [u32]>>> = parts.into_iter().map(Mutex::new).collect();
+        let blocks = PlaneBlocks::new(planes, self.instance.program(), points.len())?;
         let write = |block: usize, evaluator: &BatchEvaluator, within: usize, (): &mut ()| {
-            if slots.is_empty() {
-                return;
-            }
-            let mut part = parts[block].lock().unwrap_or_else(PoisonError::into_inner);
-            for (words, &(scalar, kind, stride)) in part.iter_mut().zip(&slots) {
-                evaluator.copy_scalar(scalar, kind, &mut words[within * stride..], stride);
-            }
+            blocks.write(block, within, evaluator);
         };
         let done = self.on_threads(globals, &points, &host, || (), write)?;
         Ok((done.gradients, done.report))
+    }
+
+    /// Does at once what [`planes`](WholeBatch::planes) does with the one outputs, and
+    /// [`sums`](WholeBatch::sums) with the others.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
+    /// use adumbra::batch::{BatchGlobals, OutputPlane, Part, WholeBatch};
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let sources = Sources::new("s.adu", "shader s(out float o) { o = 2 * global_value<x>; }");
+    /// let program = Compiler::new(layout).compile(&sources)?;
+    /// let mut globals = BatchGlobals::new(program.globals());
+    /// globals.plane("x", Part::Value, 0, &[5.0_f32, 6.0, 7.0], 1)?;
+    /// let mut doubled = [0.0_f32; 3];
+    /// let planes = &mut [OutputPlane::new("o", Part::Value, 0, &mut doubled, 1)];
+    /// let batch = WholeBatch::new(&Instance::new(&program));
+    /// let (sums, _) = batch.planes_and_sums(&globals, 0..3, planes, &["o"], || NoTextures)?;
+    /// assert_eq!((doubled, sums.total("o")?), ([10.0, 12.0, 14.0], vec![36.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As those of both.
+    ///
+    /// # Panics
+    /// If a host panics.
+    pub fn planes_and_sums<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
+        outputs: &[&str],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(OutputSums, BatchReport), BatchError> {
+        self.revised_sums(globals, points, planes, outputs, host, |_, _| {})
     }
 
     /// Evaluates these points, and sums outputs over them. Points that were stopped, or that the
@@ -211,15 +170,16 @@ impl WholeBatch {
         outputs: &[&str],
         host: impl Fn() -> H + Sync,
     ) -> Result<(OutputSums, BatchReport), BatchError> {
-        self.revised_sums(globals, points, outputs, host, |_, _| {})
+        self.planes_and_sums(globals, points, &mut [], outputs, host)
     }
 
-    /// The same of floats that are revised before they are summed: `revise` gets points, and a
-    /// plane of these for each float.
+    /// The same, with planes, where floats are revised before they are summed: `revise` gets
+    /// points, and a plane of these for each float.
     pub(crate) fn revised_sums<H: Host>(
         &self,
         globals: &BatchGlobals<'_>,
         points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
         outputs: &[&str],
         host: impl Fn() -> H + Sync,
         revise: impl Fn(Range<usize>, &mut [Vec<f32>]) + Sync,
@@ -227,11 +187,13 @@ impl WholeBatch {
         self.check_globals(globals, &points)?;
         let program = self.instance.program();
         let mut whole = OutputSums::new(program, outputs)?;
-        let (slots, planes) = (whole.slots.clone(), whole.slots.len());
+        let blocks = PlaneBlocks::new(planes, program, points.len())?;
+        let (slots, summed) = (whole.slots.clone(), whole.slots.len());
         let add = |block: usize,
                    evaluator: &BatchEvaluator,
                    within: usize,
                    (sums, plane): &mut (PlaneSums, Vec<Vec<f32>>)| {
+            blocks.write(block, within, evaluator);
             let count = evaluator.outcomes().len();
             for (words, &scalar) in plane.iter_mut().zip(&slots) {
                 words.resize(count, 0.0);
@@ -243,7 +205,7 @@ impl WholeBatch {
             let slices: Vec<&[f32]> = plane.iter().map(Vec::as_slice).collect();
             sums.add_points(number, count, &slices);
         };
-        let empty = || (PlaneSums::new(planes), vec![Vec::new(); planes]);
+        let empty = || (PlaneSums::new(summed), vec![Vec::new(); summed]);
         let done = self.on_threads(globals, &points, &host, empty, add)?;
         for (sums, _) in done.states {
             let joined = whole.sums.join(sums);
@@ -264,7 +226,8 @@ impl WholeBatch {
         each: impl Fn(usize, &BatchEvaluator, usize, &mut S) + Sync,
     ) -> Result<Evaluated<S>, EngineError> {
         let work = |blocks: &mut dyn Iterator<Item = usize>| {
-            let mut evaluator = BatchEvaluator::with(&self.instance, &self.setup)?;
+            let make = || BatchEvaluator::with(&self.instance, &self.setup);
+            let mut evaluator = self.evaluators.take(make)?;
             let mut host = host();
             let mut host = NumberedHost::new(&mut host, |point| self.first as usize + point);
             let mut state = state();
@@ -281,9 +244,11 @@ impl WholeBatch {
                     each(block, &evaluator, within, &mut state);
                 }
             }
+            let gradients = evaluator.take_gradients();
+            self.evaluators.put(evaluator);
             Ok(Evaluated {
                 report,
-                gradients: evaluator.take_gradients(),
+                gradients,
                 states: vec![state],
             })
         };

@@ -16,8 +16,21 @@ pub struct BatchReport {
     pub pending: usize,
     /// Points with faults.
     pub faulty: usize,
-    /// The first of those with a fault, and its first one.
-    pub first_fault: Option<(usize, Fault)>,
+    /// The faults of all points, each once, in the order of the first points that have them.
+    pub faults: Vec<FaultyPoints>,
+}
+
+/// A fault of points of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultyPoints {
+    /// The fault.
+    pub fault: Fault,
+    /// Points that have it.
+    pub points: usize,
+    /// The first of them.
+    pub first: usize,
+    /// How many of the first point's faults were before it.
+    place: usize,
 }
 
 impl BatchReport {
@@ -28,12 +41,14 @@ impl BatchReport {
             Outcome::Stopped => self.stopped += 1,
             Outcome::Pending => self.pending += 1,
         }
-        if let Some(fault) = faults.iter().next() {
-            self.faulty += 1;
-            let first = self.first_fault.get_or_insert((point, fault));
-            if point < first.0 {
-                *first = (point, fault);
-            }
+        self.faulty += usize::from(!faults.is_empty());
+        for (place, fault) in faults.iter().enumerate() {
+            self.tally(FaultyPoints {
+                fault,
+                points: 1,
+                first: point,
+                place,
+            });
         }
     }
 
@@ -42,8 +57,34 @@ impl BatchReport {
         self.stopped += other.stopped;
         self.pending += other.pending;
         self.faulty += other.faulty;
-        let all = [self.first_fault, other.first_fault].into_iter().flatten();
-        self.first_fault = all.min_by_key(|(point, _)| *point);
+        for more in other.faults {
+            self.tally(more);
+        }
+    }
+
+    /// The first point that has a fault, and its first one.
+    pub fn first_fault(&self) -> Option<(usize, Fault)> {
+        self.faults.first().map(|found| (found.first, found.fault))
+    }
+
+    /// Adds points with a fault.
+    fn tally(&mut self, more: FaultyPoints) {
+        let place = |found: &FaultyPoints| (found.first, found.place);
+        match self.faults.iter_mut().find(|own| own.fault == more.fault) {
+            Some(own) => {
+                let points = own.points + more.points;
+                let is_ordered = place(own) <= place(&more);
+                *own = FaultyPoints {
+                    points,
+                    ..if is_ordered { *own } else { more }
+                };
+                if is_ordered {
+                    return;
+                }
+            }
+            None => self.faults.push(more),
+        }
+        self.faults.sort_by_key(place);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::batch::{JumpBatch, JumpReport};
 use super::{RulePrograms, edge};
+use crate::batch::whole::PlaneFloats;
 use crate::batch::{BatchGlobals, OutputPlane};
 use crate::evaluator::EngineError;
 use crate::value::Part;
@@ -65,15 +66,17 @@ impl JumpBatch {
         let found = self.on_threads(&points, &host, || {
             edge::Worker::new(self, programs, globals, &[], edge::Adds::Coverage)
         })?;
-        // Each plane with the float among those of all outputs.
-        let own = planes.iter().enumerate();
+        let floats = PlaneFloats::of(planes, self.jumps.smooth().program());
+        // Each float of a plane with its number among those of all outputs.
+        let own = floats.places(planes).enumerate();
         let own: Vec<(usize, usize)> = own
-            .filter_map(|(at, plane)| Some((at, self.float_of(plane.place())?)))
+            .filter_map(|(at, place)| Some((at, self.float_of(place)?)))
             .collect();
         for change in found.changes.iter().filter(|change| change.is_one()) {
-            for &(plane, float) in &own {
-                let added = change.added[float];
-                planes[plane].replace(change.point.point, |value| change.revised(value, added));
+            for &(float, number) in &own {
+                let added = change.added[number];
+                let revised = |value| change.revised(value, added);
+                floats.replace(planes, float, change.point.point, revised);
             }
         }
         Ok(found.report)

@@ -5,9 +5,10 @@ use super::blocks::{BlockWorker, Found, PointChange};
 use super::kernels::ImagePoints;
 use super::places::{Float, gradient_floats};
 use super::points::SampleProgram;
-use super::pool::Pool;
 use super::{JumpGradient, RulePrograms, edge, pair};
+use crate::batch::pool::Pool;
 use crate::batch::threads::on_threads;
+use crate::batch::whole::PlaneFloats;
 use crate::batch::{
     BatchError, BatchGlobals, BatchReport, BatchSetup, OutputPlane, OutputSums, WholeBatch,
 };
@@ -297,7 +298,7 @@ impl JumpBatch {
             };
             let smooth = &self.smooth;
             let (of_band, went) =
-                smooth.revised_sums(globals, band.clone(), outputs, &host, revise)?;
+                smooth.revised_sums(globals, band.clone(), &mut [], outputs, &host, revise)?;
             sums.join(of_band).expect("bands are of different points");
             if let Some(gradients) = &found.gradients {
                 sums.add_gradients(gradients);
@@ -326,11 +327,13 @@ impl JumpBatch {
         planes: &mut [OutputPlane<'_>],
         host: impl Fn() -> H + Sync,
     ) -> Result<(Option<BufferGradients>, JumpReport), EngineError> {
-        let (own, wanted) = self.wanted(planes.iter().map(OutputPlane::place));
+        let floats = PlaneFloats::of(planes, self.jumps.smooth().program());
+        let (own, wanted) = self.wanted(floats.places(planes));
         let found = self.found(globals, &points, &wanted, &host)?;
         for change in found.changes.iter().filter(|change| change.is_one()) {
-            for (&plane, &added) in own.iter().zip(&change.added) {
-                planes[plane].replace(change.point.point, |smooth| change.revised(smooth, added));
+            for (&float, &added) in own.iter().zip(&change.added) {
+                let revised = |smooth| change.revised(smooth, added);
+                floats.replace(planes, float, change.point.point, revised);
             }
         }
         Ok((found.gradients, found.report))

@@ -22,7 +22,6 @@ mod noise;
 mod pair;
 mod places;
 mod points;
-mod pool;
 
 pub use axes::{Axis, MAX_AXES};
 pub use batch::{JumpBatch, JumpPoint, JumpReport, QuietRules};

@@ -1,20 +1,20 @@
-//! What threads evaluate samples by, kept from one request to the next.
+//! What threads evaluate points by, kept from one request to the next.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Things that no thread uses at the moment; copies of a pool share them.
-pub(super) struct Pool<T>(Arc<Mutex<Vec<T>>>);
+pub(crate) struct Pool<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Pool<T> {
     /// Takes one, or makes it if there is none.
-    pub(super) fn take<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    pub(crate) fn take<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let one = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         one.map_or_else(make, Ok)
     }
 
     /// Puts one back.
-    pub(super) fn put(&self, one: T) {
+    pub(crate) fn put(&self, one: T) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(one);
     }

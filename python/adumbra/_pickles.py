@@ -1,0 +1,17 @@
+"""What pickles of `Texture` and `Gradient` are made by."""
+
+from typing import Any
+
+from ._adumbra import Gradient, Program, Texture
+
+
+def texture(kind: type[Texture], arguments: tuple[Any, ...], options: dict[str, Any]) -> Texture:
+    """The texture of a pickle."""
+    return kind(*arguments, **options)
+
+
+def gradient(
+    program: Program, by: list[str], of: list[str], mode: str, rules: str, axes: list[tuple[str, float]]
+) -> Gradient:
+    """The gradient of a pickle."""
+    return program.gradient(by, of=of or None, mode=mode, rules=rules, axes=dict(axes) or None)

@@ -1,0 +1,70 @@
+//! What a program has, as Python sees it: names, types, shapes, defaults, metadata.
+
+use crate::shapes::{ArrayLeaf, dtype_of};
+use adumbra::Type;
+use numpy::PyArrayDescr;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// An input, an output, a global, a buffer or a texture of a program.
+#[pyclass(frozen, get_all, name = "Variable", module = "adumbra")]
+pub struct PyVariable {
+    /// Its name.
+    name: String,
+    /// Its type in the language: `"float3"`.
+    #[pyo3(name = "type")]
+    ty: String,
+    /// The sides of one value: `(3,)`, `()` for a number; of a buffer those of an element. None of
+    /// what has no array: structs, closures, textures.
+    shape: Option<Vec<usize>>,
+    /// What its numbers are, a `numpy.dtype`; None as for `shape`.
+    dtype: Option<Py<PyArrayDescr>>,
+    /// The value of an input that is not given, as nested lists; else None.
+    default: Option<Py<PyAny>>,
+    /// What the shader says of it between `<<<` and `>>>`.
+    metadata: Py<PyDict>,
+}
+
+#[pymethods]
+impl PyVariable {
+    fn __repr__(&self) -> String {
+        format!("<{} {}>", self.ty, self.name)
+    }
+}
+
+impl PyVariable {
+    /// One of a type.
+    pub fn new(
+        py: Python<'_>,
+        (name, ty): (&str, &Type),
+        default: Option<Py<PyAny>>,
+        metadata: Py<PyDict>,
+    ) -> PyVariable {
+        let leaf = crate::shapes::shape_of(ty).map(|(shape, scalar)| ArrayLeaf {
+            path: name.to_owned(),
+            shape,
+            scalar,
+        });
+        let dtype = leaf.as_ref().map(|leaf| dtype_of(py, leaf.scalar).unbind());
+        PyVariable {
+            name: name.to_owned(),
+            ty: ty.to_string(),
+            shape: leaf.map(|leaf| leaf.shape),
+            dtype,
+            default,
+            metadata,
+        }
+    }
+
+    /// A texture.
+    pub fn texture(name: &str, metadata: Py<PyDict>) -> PyVariable {
+        PyVariable {
+            name: name.to_owned(),
+            ty: "texture2d".to_owned(),
+            shape: None,
+            dtype: None,
+            default: None,
+            metadata,
+        }
+    }
+}
