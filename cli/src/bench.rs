@@ -1,8 +1,8 @@
 //! `adumbra bench` measures our engines on this machine.
 
 use crate::args::BenchArgs;
+use crate::benchmarks::{BenchReport, measure_engines};
 use crate::error::CliResult;
-use adumbra_cli::benchmarks::{BenchReport, measure_engines};
 use std::io::{self, Write};
 
 /// # Errors

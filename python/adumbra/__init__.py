@@ -30,9 +30,14 @@ from ._adumbra import (
     __version__,
     check,
     compile,
-    forked as _forked,
     load,
+    read_image,
+    write_image,
 )
+from ._adumbra import forked as _forked
+from ._fit import FitError, FitProgress, FitResult, fit
+from ._image import image, pixels
+from ._render import RenderError, render
 
 __all__ = [
     "CompileError",
@@ -41,15 +46,25 @@ __all__ = [
     "Evaluation",
     "Fault",
     "FaultError",
+    "FitError",
+    "FitProgress",
+    "FitResult",
     "Gradient",
     "GradientEvaluation",
     "Label",
     "Program",
+    "RenderError",
     "Texture",
     "Variable",
     "check",
     "compile",
+    "fit",
+    "image",
     "load",
+    "pixels",
+    "read_image",
+    "render",
+    "write_image",
 ]
 
 if hasattr(_os, "register_at_fork"):

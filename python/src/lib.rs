@@ -9,9 +9,11 @@
 #![expect(unreachable_pub, reason = "nothing is outside of an extension module")]
 
 mod closures;
+mod command;
 mod compile;
 mod diagnostics;
 mod evaluation;
+mod files;
 mod gradient;
 mod host;
 mod info;
@@ -28,11 +30,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _adumbra {
     #[pymodule_export]
+    use crate::command::{run_adumbra, run_adumbra_render};
+    #[pymodule_export]
     use crate::compile::{check, compile, load, rebuild};
     #[pymodule_export]
     use crate::diagnostics::{CompileError, PyDiagnostic, PyLabel};
     #[pymodule_export]
     use crate::evaluation::{Evaluation, FaultError, PyFault};
+    #[pymodule_export]
+    use crate::files::{read_image, write_image};
     #[pymodule_export]
     use crate::gradient::{GradientEvaluation, PyGradient};
     #[pymodule_export]

@@ -304,6 +304,21 @@ impl PyProgram {
         Ok(first)
     }
 
+    /// The sources by name, the first one first: its text, and what it includes. Empty of bytecode.
+    #[getter]
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, state) = (PyDict::new(py), self.state(py)?);
+        for (_, file) in state
+            .program
+            .sources()
+            .into_iter()
+            .flat_map(|all| all.iter())
+        {
+            dict.set_item(file.name(), file.text())?;
+        }
+        Ok(dict)
+    }
+
     /// The program as bytecode, which `adumbra.load` reads, the command and other hosts too.
     fn to_bytecode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.program.to_bytecode()))

@@ -152,8 +152,11 @@ impl PyTexture {
     }
 }
 
-/// The image of an array.
-fn image_of_array(array: &Bound<'_, PyAny>, color_space: ColorSpace) -> PyResult<Image> {
+/// The image of an array (height, width) or (height, width, channels).
+///
+/// # Errors
+/// If it has another shape, or numbers that are no colours.
+pub fn image_of_array(array: &Bound<'_, PyAny>, color_space: ColorSpace) -> PyResult<Image> {
     let py = array.py();
     let numpy = numpy_module(py)?;
     let array = numpy.call_method1(intern!(py, "asarray"), (array,))?;

@@ -9,7 +9,7 @@ use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Program, Scalar, Type};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 /// A value of a global with its changes per pixel along x and along y.
 ///
@@ -417,6 +417,9 @@ fn numbers(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<(Numbers, Opt
     {
         return Ok((Numbers::Uniform(vec![word; count]), None));
     }
+    if let Some(words) = listed(leaf, value)? {
+        return Ok((Numbers::Uniform(words), None));
+    }
     let (array, reason) = WordArray::new(value, leaf)?;
     // What lists and tuples have is small, and copied as a matter of course.
     let is_array = value.hasattr("__array__")? || value.hasattr("__dlpack__")?;
@@ -427,6 +430,16 @@ fn numbers(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<(Numbers, Opt
         return Ok((Numbers::Uniform(words.collect()), None));
     }
     Ok((Numbers::Array(array), reason))
+}
+
+/// The words of a vector that is a tuple or a list of Python numbers.
+fn listed(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
+    let is_listed = value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
+    if leaf.shape.len() != 1 || !is_listed || value.len()? != leaf.shape[0] {
+        return Ok(None);
+    }
+    let numbers = value.try_iter()?.map(|own| number(leaf, &own?));
+    numbers.collect()
 }
 
 /// The word of a Python number.

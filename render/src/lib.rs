@@ -6,9 +6,10 @@
 //! batches and integrates light. Shaders ask [`texture`] for texels with u, v and their four
 //! partials: a level rule picks the level, a filter reads texels, a cache loads tiles. [`frame`]
 //! divides an image among threads. A [`derivative_mode`] replaces the partials by those of
-//! renderers of other kinds.
+//! renderers of other kinds. [`run_command`] is the command `adumbra-render`.
 
 pub mod camera;
+mod command;
 pub mod derivative_mode;
 pub mod differential;
 pub mod fingerprint;
@@ -19,3 +20,5 @@ pub mod scene_image;
 pub mod scene_textures;
 pub mod shading;
 pub mod texture;
+
+pub use command::run_command;

@@ -1,11 +1,11 @@
 //! The arguments. Doc comments of items are the help.
 
 use super::tone::{Tone, ToneCurve};
+use crate::derivative_mode::DerivativeMode;
+use crate::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
+use crate::shading::{PixelFilter, ShadingEngine};
+use crate::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use adumbra_image::ColorSpace;
-use adumbra_render::derivative_mode::DerivativeMode;
-use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
-use adumbra_render::shading::{PixelFilter, ShadingEngine};
-use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;

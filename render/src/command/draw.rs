@@ -4,23 +4,23 @@ use super::Fallible;
 use super::arguments::{DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
 use super::progress::{ImageInputs, ProgressFile};
-use adumbra::Diagnostics;
-use adumbra::diagnostics::fault_diagnostic;
-use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
-use adumbra_render::derivative_mode::DerivativeMode;
-use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
-use adumbra_render::fingerprint::Fingerprint;
-use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
-use adumbra_render::scene::{DEFAULT_SAMPLES, Scene, SceneLoader};
-use adumbra_render::scene_image::{add_textures, load_environment};
-use adumbra_render::scene_textures::SceneTextures;
-use adumbra_render::shading::{
+use crate::derivative_mode::DerivativeMode;
+use crate::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
+use crate::fingerprint::Fingerprint;
+use crate::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
+use crate::scene::{DEFAULT_SAMPLES, Scene, SceneLoader};
+use crate::scene_image::{add_textures, load_environment};
+use crate::scene_textures::SceneTextures;
+use crate::shading::{
     AreaLights, ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings,
     PhaseTimes, WaveShader,
 };
-use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
-use adumbra_render::texture::host::{LookupSettings, TextureHost};
-use adumbra_render::texture::{Footprint, KeepConversions, LevelRule};
+use crate::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
+use crate::texture::host::{LookupSettings, TextureHost};
+use crate::texture::{Footprint, KeepConversions, LevelRule};
+use adumbra::Diagnostics;
+use adumbra::diagnostics::fault_diagnostic;
+use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use glam::{DVec2, Vec3};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGINT;

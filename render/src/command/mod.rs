@@ -6,21 +6,44 @@ mod output;
 mod progress;
 mod tone;
 
-pub(crate) use arguments::Arguments;
-
+use crate::texture::{TiledOptions, convert_to_tiled};
 use adumbra_image::ImageFormat;
-use adumbra_render::texture::{TiledOptions, convert_to_tiled};
-use arguments::{Subcommand, TextureArguments};
+use arguments::{Arguments, Subcommand, TextureArguments};
+use clap::Parser;
 use std::error::Error;
+use std::ffi::OsString;
+use std::io::{self, Write};
 
 /// Any failure, with a message for people.
 pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// Runs the command.
+/// Runs the command `adumbra-render` by its arguments, of which the first is its name, and gives the
+/// exit status: 0 fine, 1 a file is at fault, 2 the usage is.
 ///
+/// ```
+/// assert_eq!(adumbra_render::run_command(["adumbra-render", "nosuch.json"].map(Into::into)), 1);
+/// ```
+pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // There is nowhere to report a failure of this write to.
+            let _ = error.print().and_then(|()| io::stdout().flush());
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    match execute(arguments) {
+        Ok(()) => 0,
+        Err(error) => {
+            anstream::eprintln!("adumbra-render: {error}");
+            1
+        }
+    }
+}
+
 /// # Errors
 /// If a file is at fault, or cannot be written.
-pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
+fn execute(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
         (None, Some(draw)) => draw::draw(&draw),

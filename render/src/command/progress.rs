@@ -11,9 +11,9 @@
 //! ```
 
 use super::Fallible;
-use adumbra_render::fingerprint::Fingerprint;
-use adumbra_render::frame::TILE_SIDE;
-use adumbra_render::shading::ImageTile;
+use crate::fingerprint::Fingerprint;
+use crate::frame::TILE_SIDE;
+use crate::shading::ImageTile;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

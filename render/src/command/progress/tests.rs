@@ -1,7 +1,7 @@
 //! Damaged files: any change is either found or harmless.
 
 use super::*;
-use adumbra_render::frame::tiles;
+use crate::frame::tiles;
 
 const SIZE: [u32; 2] = [40, 33];
 

@@ -1,0 +1,5 @@
+"""`python -m adumbra` is the command `adumbra`."""
+
+from ._command import adumbra
+
+adumbra()
