@@ -38,6 +38,7 @@ from ._adumbra import forked as _forked
 from ._fit import FitError, FitProgress, FitResult, fit
 from ._image import image, pixels
 from ._render import RenderError, render
+from ._show import Shown, show
 
 __all__ = [
     "CompileError",
@@ -54,6 +55,7 @@ __all__ = [
     "Label",
     "Program",
     "RenderError",
+    "Shown",
     "Texture",
     "Variable",
     "check",
@@ -64,6 +66,7 @@ __all__ = [
     "pixels",
     "read_image",
     "render",
+    "show",
     "write_image",
 ]
 

@@ -1,10 +1,10 @@
 //! What a program has, as Python sees it: names, types, shapes, defaults, metadata.
 
-use crate::shapes::{ArrayLeaf, dtype_of};
+use crate::shapes::{dtype_of, shape_of};
 use adumbra::Type;
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 /// An input, an output, a global, a buffer or a texture of a program.
 #[pyclass(frozen, get_all, name = "Variable", module = "adumbra")]
@@ -16,7 +16,7 @@ pub struct PyVariable {
     ty: String,
     /// The sides of one value: `(3,)`, `()` for a number; of a buffer those of an element. None of
     /// what has no array: structs, closures, textures.
-    shape: Option<Vec<usize>>,
+    shape: Option<Py<PyTuple>>,
     /// What its numbers are, a `numpy.dtype`; None as for `shape`.
     dtype: Option<Py<PyArrayDescr>>,
     /// The value of an input that is not given, as nested lists; else None.
@@ -34,26 +34,25 @@ impl PyVariable {
 
 impl PyVariable {
     /// One of a type.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
     pub fn new(
         py: Python<'_>,
         (name, ty): (&str, &Type),
         default: Option<Py<PyAny>>,
         metadata: Py<PyDict>,
-    ) -> PyVariable {
-        let leaf = crate::shapes::shape_of(ty).map(|(shape, scalar)| ArrayLeaf {
-            path: name.to_owned(),
-            shape,
-            scalar,
-        });
-        let dtype = leaf.as_ref().map(|leaf| dtype_of(py, leaf.scalar).unbind());
-        PyVariable {
+    ) -> PyResult<PyVariable> {
+        let (shape, scalar) = shape_of(ty).unzip();
+        let shape = shape.map(|sides| PyTuple::new(py, sides).map(Bound::unbind));
+        Ok(PyVariable {
             name: name.to_owned(),
             ty: ty.to_string(),
-            shape: leaf.map(|leaf| leaf.shape),
-            dtype,
+            shape: shape.transpose()?,
+            dtype: scalar.map(|scalar| dtype_of(py, scalar).unbind()),
             default,
             metadata,
-        }
+        })
     }
 
     /// A texture.

@@ -221,7 +221,7 @@ impl PyProgram {
             let metadata = metadata_dict(py, &input.metadata)?;
             dict.set_item(
                 &input.name,
-                PyVariable::new(py, (&input.name, &input.ty), Some(default), metadata),
+                PyVariable::new(py, (&input.name, &input.ty), Some(default), metadata)?,
             )?;
         }
         Ok(dict)
@@ -235,7 +235,7 @@ impl PyProgram {
             let metadata = metadata_dict(py, &output.metadata)?;
             dict.set_item(
                 &output.name,
-                PyVariable::new(py, (&output.name, &output.ty), None, metadata),
+                PyVariable::new(py, (&output.name, &output.ty), None, metadata)?,
             )?;
         }
         Ok(dict)
@@ -250,7 +250,7 @@ impl PyProgram {
             let metadata = PyDict::new(py).unbind();
             dict.set_item(
                 member.name(),
-                PyVariable::new(py, (member.name(), member.ty()), None, metadata),
+                PyVariable::new(py, (member.name(), member.ty()), None, metadata)?,
             )?;
         }
         Ok(dict)
@@ -264,15 +264,15 @@ impl PyProgram {
             let metadata = metadata_dict(py, &buffer.metadata)?;
             dict.set_item(
                 &buffer.name,
-                PyVariable::new(py, (&buffer.name, &buffer.element), None, metadata),
+                PyVariable::new(py, (&buffer.name, &buffer.element), None, metadata)?,
             )?;
         }
         Ok(dict)
     }
 
     /// The textures, by name: a dict of `Variable`.
-    #[getter]
-    fn texture_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[getter(textures)]
+    fn texture_variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for texture in self.state(py)?.program.textures() {
             let metadata = metadata_dict(py, &texture.metadata)?;

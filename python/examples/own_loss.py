@@ -1,0 +1,34 @@
+"""An own loss over an own image, fitted: colours by their logarithms, under a mask."""
+
+import numpy as np
+
+import adumbra
+
+program = adumbra.compile(
+    """
+    shader sunset(float height = 0.3, float glow = 4.0, color low = color(1, 0.5, 0.2), color high = color(0.1, 0.2, 0.6), out color c)
+    {
+        float y = global_value<uv>.y;
+        c = mix(high, low, exp(-glow * abs(y - height)));
+    }
+    """
+)
+target = adumbra.image(program, 128, {"height": 0.7, "glow": 2.5, "low": (0.9, 0.3, 0.3)})
+mask = np.ones((128, 128, 1), np.float32)
+mask[:, :40] = 0
+
+names = ["height", "glow", "low", "high"]
+values = {name: np.array(program.inputs[name].default, np.float32) for name in names}
+velocity = {name: np.zeros_like(values[name]) for name in names}
+pixels = adumbra.pixels(128)
+for step in range(400):
+    c = program.evaluate({**pixels, **values})["c"]
+    away = mask * (np.log1p(c) - np.log1p(target))
+    grads = program.grad({**pixels, **values}, wrt=names, seeds={"c": 2 * away / (1 + c) / away.size})
+    for name in names:
+        velocity[name] = (0.9 * velocity[name] - 0.3 * grads[name]).astype(np.float32)
+        values[name] = values[name] + velocity[name]
+    if step % 100 == 99:
+        print(f"step {step + 1}: loss {np.square(away).mean():.2e}")
+print({name: np.round(value, 3).tolist() for name, value in values.items()})
+assert np.square(away).mean() < 1e-5
