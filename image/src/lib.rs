@@ -20,6 +20,7 @@
 
 mod error;
 mod exr;
+mod fingerprint;
 mod image;
 mod jpeg;
 mod mip_pyramid;
@@ -36,6 +37,7 @@ mod wrap;
 
 pub use error::ImageError;
 pub use exr::{write_exr, write_exr_part};
+pub use fingerprint::{Fingerprint, MAX_HASHED_BYTES};
 pub use image::{Image, read_image, read_image_as};
 pub use mip_pyramid::{HalvedRows, MipPyramid, TexelWeight, mip_level, step_level};
 pub use part::{ImagePart, MergeError, merge_parts};

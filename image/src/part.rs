@@ -10,6 +10,7 @@ use crate::region::{Region, RegionCorners};
 use crate::rows::{Decoding, bounded_pixels, open_file};
 use crate::size::ImageSize;
 use std::fmt;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// The place of pixels in an image, and which image that is.
@@ -117,7 +118,7 @@ struct PartHeader {
 fn open(path: &Path) -> Result<(Decoding<'static>, PartHeader), MergeError> {
     let opened = || -> Result<_, ImageError> {
         let (file, len) = open_file(path)?;
-        decode_part(file, len, bounded_pixels)
+        decode_part(BufReader::new(file), len, bounded_pixels)
     };
     let (decoding, part) = opened().map_err(|error| MergeError::File(path.to_owned(), error))?;
     let channels = decoding.channels;

@@ -75,10 +75,10 @@ pub(crate) fn bounded_pixels(width: u64, height: u64) -> Result<[u32; 2], SizeEr
 }
 
 /// Opens a file, and no folder or device, with its length.
-pub(crate) fn open_file(path: &Path) -> io::Result<(BufReader<File>, u64)> {
+pub(crate) fn open_file(path: &Path) -> io::Result<(File, u64)> {
     let metadata = path.metadata()?;
     match metadata.is_file() {
-        true => Ok((BufReader::new(File::open(path)?), metadata.len())),
+        true => Ok((File::open(path)?, metadata.len())),
         false => Err(io::Error::other("it is not a file")),
     }
 }
@@ -100,7 +100,7 @@ impl<'a> ImageRows<'a> {
         limit: SizeLimit,
     ) -> Result<ImageRows<'static>, ImageError> {
         let (file, len) = open_file(path)?;
-        ImageRows::decode(file, len, color_space, limit)
+        ImageRows::decode(BufReader::new(file), len, color_space, limit)
     }
 
     /// The rows of a file's bytes, with the limits of [`open`](ImageRows::open).

@@ -11,7 +11,6 @@
 pub mod camera;
 pub mod derivative_mode;
 pub mod differential;
-pub mod fingerprint;
 pub mod frame;
 pub mod geometry;
 pub mod scene;

@@ -11,7 +11,7 @@
 //! ```
 
 use super::Fallible;
-use adumbra_render::fingerprint::Fingerprint;
+use adumbra_image::Fingerprint;
 use adumbra_render::frame::TILE_SIDE;
 use adumbra_render::shading::ImageTile;
 use std::fs::{File, TryLockError};
