@@ -1,4 +1,5 @@
-//! The command `adumbra-render`: draws scenes, and converts textures to tiled files.
+//! The command `adumbra-render`: draws scenes, merges their parts, and converts
+//! textures to tiled files.
 
 mod command;
 
@@ -10,7 +11,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("adumbra-render: {error}");
-            ExitCode::FAILURE
+            match error.is::<command::UsageError>() {
+                true => ExitCode::from(2),
+                false => ExitCode::FAILURE,
+            }
         }
     }
 }

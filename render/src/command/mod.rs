@@ -1,9 +1,12 @@
-//! The command line: arguments, drawing, files.
+//! The command line: arguments, drawing, merging, files.
 
 mod arguments;
 mod draw;
+mod merge;
 mod output;
 mod progress;
+mod seed_view;
+mod statistics;
 mod tone;
 
 pub(crate) use arguments::Arguments;
@@ -12,9 +15,23 @@ use adumbra_image::ImageFormat;
 use adumbra_render::texture::{TiledOptions, convert_to_tiled};
 use arguments::{Subcommand, TextureArguments};
 use std::error::Error;
+use std::fmt;
 
 /// Any failure, with a message for people.
 pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// Options that do not fit together, or not the scene. The status is 2, as for those that cannot be
+/// read.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for UsageError {}
 
 /// Runs the command.
 ///
@@ -23,6 +40,7 @@ pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
 pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
+        (Some(Subcommand::Merge(parts)), _) => merge::merge(&parts),
         (None, Some(draw)) => draw::draw(&draw),
         (None, None) => Err("name a scene: a .json, .gltf, .glb, .obj or .adu file".into()),
     }
