@@ -3,7 +3,7 @@
 use crate::error::ImageError;
 use crate::image::Image;
 use crate::part::ImagePart;
-use crate::region::{Region, RegionCorners};
+use crate::region::{ImageRegion, RegionCorners};
 use crate::rows::{DecodeRows, Decoding, SizeLimit, check_decoded};
 use crate::size::{ImageSize, MAX_INFLATION, check_file};
 use exr::block::UncompressedBlock;
@@ -42,7 +42,7 @@ fn channel_names(channels: usize) -> &'static [&'static str] {
 /// # Errors
 /// If it cannot be written.
 pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
-    write(image, Region::whole(image.size()), None, out)
+    write(image, ImageRegion::whole(image.size()), None, out)
 }
 
 /// Writes a part of an image as [`write_exr`] writes a whole one: the data window is the region,
@@ -65,7 +65,7 @@ pub fn write_exr_part(
 
 fn write(
     image: &Image,
-    region: Region,
+    region: ImageRegion,
     label: Option<String>,
     out: impl Write + Seek,
 ) -> std::result::Result<(), ImageError> {

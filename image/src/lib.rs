@@ -42,7 +42,7 @@ pub use image::{Image, read_image, read_image_as};
 pub use mip_pyramid::{HalvedRows, MipPyramid, TexelWeight, mip_level, step_level};
 pub use part::{ImagePart, MergeError, merge_parts};
 pub use png::{PngImage, write_png};
-pub use region::{Region, RegionCorners, RegionError};
+pub use region::{ImageRegion, RegionCorners, RegionError};
 pub use rows::{ImageRows, MAX_DECODED_BYTES};
 pub use save::{ImageFormat, save_atomically};
 pub use size::{ImageSize, MAX_PIXELS, MAX_SIDE, SizeError};

@@ -6,7 +6,7 @@
 use crate::error::ImageError;
 use crate::exr::decode_part;
 use crate::image::Image;
-use crate::region::{Region, RegionCorners};
+use crate::region::{ImageRegion, RegionCorners};
 use crate::rows::{Decoding, bounded_pixels, open_file};
 use crate::size::ImageSize;
 use std::fmt;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImagePart {
     /// The pixels.
-    pub region: Region,
+    pub region: ImageRegion,
     /// The same number in all parts of one image, another in those of others, as far as whatever
     /// draws them knows; 0 if it does not.
     pub key: u64,
@@ -41,9 +41,9 @@ pub enum MergeError {
     /// Two are of different images of the same size.
     Keys([PathBuf; 2]),
     /// Two have pixels of this region.
-    Overlap([PathBuf; 2], Region),
+    Overlap([PathBuf; 2], ImageRegion),
     /// No part has this region; that many pixels are missing in all.
-    Missing(Region, usize),
+    Missing(ImageRegion, usize),
     /// A file was another when it was read again.
     Changed(PathBuf),
 }
@@ -176,8 +176,11 @@ fn check_same(files: [&PathBuf; 2], headers: [PartHeader; 2]) -> Result<(), Merg
 }
 
 /// Checks that regions have every pixel of an image.
-fn check_whole(image: ImageSize, regions: impl Iterator<Item = Region>) -> Result<(), MergeError> {
-    let whole = Region::whole(image);
+fn check_whole(
+    image: ImageSize,
+    regions: impl Iterator<Item = ImageRegion>,
+) -> Result<(), MergeError> {
+    let whole = ImageRegion::whole(image);
     let mut is_there = vec![false; image.pixels()];
     for region in regions {
         for pixel in 0..region.size().pixels() {
@@ -210,7 +213,7 @@ fn copy_part(file: &Path, header: PartHeader, image: &mut Image) -> Result<(), M
     }
     let [width, height] = decoding.size.map(|side| side as usize);
     let mut row = vec![0.0; width * header.channels];
-    let whole = Region::whole(image.size());
+    let whole = ImageRegion::whole(image.size());
     for y in 0..height {
         let decoded = decoding.rows.decode_row(&mut row);
         decoded.map_err(|error| MergeError::File(file.to_owned(), error))?;

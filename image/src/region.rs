@@ -20,7 +20,7 @@ use std::str::FromStr;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
+pub struct ImageRegion {
     image: ImageSize,
     /// The first column and row.
     start: [u32; 2],
@@ -42,10 +42,10 @@ pub enum RegionError {
     Outside(RegionCorners, ImageSize),
 }
 
-impl Region {
+impl ImageRegion {
     /// All of an image.
-    pub fn whole(image: ImageSize) -> Region {
-        Region {
+    pub fn whole(image: ImageSize) -> ImageRegion {
+        ImageRegion {
             image,
             start: [0; 2],
             size: image,
@@ -53,10 +53,10 @@ impl Region {
     }
 
     /// The pixels from `start` to before `end`, which lie in the image.
-    fn between(image: ImageSize, start: [u32; 2], end: [u32; 2]) -> Option<Region> {
+    fn between(image: ImageSize, start: [u32; 2], end: [u32; 2]) -> Option<ImageRegion> {
         let [width, height] = [0, 1].map(|axis| end[axis].saturating_sub(start[axis]));
         let size = ImageSize::new(width.into(), height.into()).ok()?;
-        Some(Region { image, start, size })
+        Some(ImageRegion { image, start, size })
     }
 
     /// The size of the whole image.
@@ -96,24 +96,24 @@ impl Region {
     }
 
     /// The region with this many pixels around it, as far as the image reaches.
-    pub fn grown(self, by: u32) -> Region {
+    pub fn grown(self, by: u32) -> ImageRegion {
         let last = [self.image.width(), self.image.height()];
         let start = self.start.map(|first| first.saturating_sub(by));
         let end = self.end();
         let end = [0, 1].map(|axis| end[axis].saturating_add(by).min(last[axis]));
-        Region::between(self.image, start, end).expect("it has the pixels of the region")
+        ImageRegion::between(self.image, start, end).expect("it has the pixels of the region")
     }
 
     /// The pixels that it shares with another region of the same image.
-    pub fn overlap(self, other: Region) -> Option<Region> {
+    pub fn overlap(self, other: ImageRegion) -> Option<ImageRegion> {
         let start = [0, 1].map(|axis| self.start[axis].max(other.start[axis]));
         let end = [0, 1].map(|axis| self.end()[axis].min(other.end()[axis]));
-        Region::between(self.image, start, end)
+        ImageRegion::between(self.image, start, end)
     }
 }
 
 /// Shows it as the commands read it: `320,0,640,240`.
-impl fmt::Display for Region {
+impl fmt::Display for ImageRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([left, top], [right, bottom]) = (self.start, self.end());
         RegionCorners([left, top, right, bottom].map(u64::from)).fmt(f)
@@ -150,7 +150,7 @@ impl RegionCorners {
     ///
     /// # Errors
     /// If it has no pixels, or some that are not in the image.
-    pub fn within(self, image: ImageSize) -> Result<Region, RegionError> {
+    pub fn within(self, image: ImageSize) -> Result<ImageRegion, RegionError> {
         let [left, top, right, bottom] = self.0;
         if left >= right || top >= bottom {
             return Err(RegionError::Empty(self));
@@ -158,7 +158,7 @@ impl RegionCorners {
         let is_inside = right <= image.width().into() && bottom <= image.height().into();
         // No more than the image's sides.
         let [start, end] = [[left, top], [right, bottom]].map(|at| at.map(|side| side as u32));
-        let region = is_inside.then(|| Region::between(image, start, end));
+        let region = is_inside.then(|| ImageRegion::between(image, start, end));
         region.flatten().ok_or(RegionError::Outside(self, image))
     }
 }
@@ -194,7 +194,7 @@ mod tests {
         ImageSize::new(7, 5).expect("it has pixels")
     }
 
-    fn region(text: &str) -> Region {
+    fn region(text: &str) -> ImageRegion {
         let corners: RegionCorners = text.parse().expect("it is one");
         corners.within(image()).expect("it is inside")
     }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn pixels_and_places_are_inverse() {
-        for region in [region("2,1,6,4"), Region::whole(image())] {
+        for region in [region("2,1,6,4"), ImageRegion::whole(image())] {
             let mut seen = 0;
             for place in (0..5).flat_map(|y| (0..7).map(move |x| [x, y])) {
                 let Some(pixel) = region.pixel(place) else {
@@ -264,7 +264,7 @@ mod tests {
     fn growth_ends_at_the_image() {
         assert_eq!(region("2,1,4,3").grown(1), region("1,0,5,4"));
         assert_eq!(region("0,0,1,1").grown(1), region("0,0,2,2"));
-        assert_eq!(region("6,4,7,5").grown(9), Region::whole(image()));
+        assert_eq!(region("6,4,7,5").grown(9), ImageRegion::whole(image()));
     }
 
     #[test]

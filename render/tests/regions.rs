@@ -1,6 +1,6 @@
 //! Regions of images: their pixels have the bits of the whole, and `merge` makes its file of them.
 
-use adumbra_image::{ImageSize, Region, RegionCorners, read_image};
+use adumbra_image::{ImageRegion, ImageSize, RegionCorners, read_image};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -147,7 +147,7 @@ fn one_part_may_be_all() {
 fn png_is_cropped() {
     let drawings = Drawings::new();
     let size = ImageSize::new(SIZE[0], SIZE[1]).expect("it has pixels");
-    let region: Region = RegionCorners([3, 1, 44, 34])
+    let region: ImageRegion = RegionCorners([3, 1, 44, 34])
         .within(size)
         .expect("it is inside");
     for more in ["", "--view level", "--alpha"] {
@@ -206,7 +206,7 @@ fn parts_that_are_no_image_are_refused() {
     let bytes = read(&parts[3]);
     std::fs::write(&cut, &bytes[..bytes.len() - 9]).expect("it is written");
     for file in [cut, drawings.path("nosuch.exr"), whole] {
-        let said = drawings.refused(&[&parts[..3], &[file.clone()]].concat());
+        let said = drawings.refused(&[&parts[..3], std::slice::from_ref(&file)].concat());
         assert!(said.contains(&format!("{}: ", file.display())), "{said}");
     }
 }

@@ -19,7 +19,7 @@ use adumbra::{
     host::Faults,
     inspect::Stats,
 };
-use adumbra_image::Region;
+use adumbra_image::ImageRegion;
 use indicatif::ProgressBar;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub struct DrawJob<'a> {
     pub instance: &'a Instance,
     pub grid: &'a PixelGrid,
     /// The pixels of the grid that are drawn.
-    pub region: Region,
+    pub region: ImageRegion,
     pub output: &'a ShownOutput,
     pub view: ViewName,
     pub textures: &'a Textures,
@@ -73,7 +73,8 @@ impl DrawJob<'_> {
     }
 }
 
-/// Draws all pixels of the region, in tiles of `tile` pixels a side; one more, if quads would not be whole.
+/// Draws all pixels of the region, in tiles of `tile` pixels a side; one more, if quads would not
+/// be whole.
 ///
 /// # Errors
 /// If the engine cannot run the program, or Ctrl-C was pressed.
@@ -354,7 +355,7 @@ mod tests {
         let textures = textures.expect("there are none");
         let instance = Instance::new(&program);
         let interrupt = Interrupt::default();
-        let mut bits = |engine: Engine, region: Region, tile: usize| {
+        let mut bits = |engine: Engine, region: ImageRegion, tile: usize| {
             setup.engine = engine;
             let job = DrawJob {
                 setup: &setup,
@@ -376,7 +377,7 @@ mod tests {
                 .map(|pixel| pixel.map(f32::to_bits))
                 .collect::<Vec<_>>()
         };
-        let image = Region::whole(size);
+        let image = ImageRegion::whole(size);
         let whole = bits(Engine::Batch, image, 100);
         for tile in [1, 7, 16, TILE_SIDE] {
             for engine in [Engine::Batch, Engine::Auto] {

@@ -28,7 +28,7 @@ use crate::report::{self, OutputFormat};
 use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Fingerprint, ImageFormat, ImagePart, Region};
+use adumbra_image::{Fingerprint, ImageFormat, ImagePart, ImageRegion};
 use antialias::EdgeAntialiasing;
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
@@ -128,9 +128,9 @@ fn check_antialiasing(args: &ImageArgs) -> CliResult {
 ///
 /// # Errors
 /// If they are not in the image, or have colours that depend on all others.
-fn region(args: &ImageArgs) -> CliResult<Region> {
+fn region(args: &ImageArgs) -> CliResult<ImageRegion> {
     let Some(corners) = args.region else {
-        return Ok(Region::whole(args.size));
+        return Ok(ImageRegion::whole(args.size));
     };
     let is_png = |out: &PathBuf| ImageFormat::from_path(out) == Some(ImageFormat::Png);
     let is_shown = args.out.as_ref().is_some_and(is_png);

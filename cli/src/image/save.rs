@@ -4,7 +4,7 @@ use super::view::{PngPixels, ToneMapping};
 use crate::args::image::ViewName;
 use crate::error::{CliError, CliResult};
 use adumbra_image::{
-    Image, ImageError, ImageFormat, ImagePart, ImageSize, PngImage, Region, write_exr,
+    Image, ImageError, ImageFormat, ImagePart, ImageRegion, ImageSize, PngImage, write_exr,
     write_exr_part, write_png,
 };
 use std::fs::File;
@@ -80,7 +80,7 @@ pub fn save_numbers(
         scale: Some(tone.scale(&pixels)),
         ..tone
     };
-    let colours = tone.colours(Region::whole(size), &pixels, &[]);
+    let colours = tone.colours(ImageRegion::whole(size), &pixels, &[]);
     save(&out, size, channels, &pixels, &colours, None)?;
     Ok(tone.scale.filter(|_| out.kind == ImageFormat::Png))
 }
@@ -101,13 +101,13 @@ pub fn save_colours(
         is_linear: false,
         scale: None,
     };
-    let colours = tone.colours(Region::whole(size), pixels, &[]);
+    let colours = tone.colours(ImageRegion::whole(size), pixels, &[]);
     let out = OutputFile::new(path)?;
     save(&out, size, channels, pixels, &colours, None)
 }
 
-/// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an image
-/// it is, if it is one; a PNG file has its colours alone.
+/// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
+/// image it is, if it is one; a PNG file has its colours alone.
 ///
 /// # Errors
 /// If the file cannot be written.

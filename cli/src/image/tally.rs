@@ -7,7 +7,7 @@ use adumbra::{
     diagnostics::{Span, fault_diagnostic},
     host::{Fault, FaultKind, Faults, MessageId},
 };
-use adumbra_image::Region;
+use adumbra_image::ImageRegion;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -73,7 +73,7 @@ impl FaultTally {
     }
 
     /// Reports each fault once, in the order in which pixels first met them.
-    pub fn report(&self, sources: &Sources, region: Region) {
+    pub fn report(&self, sources: &Sources, region: ImageRegion) {
         let mut met: Vec<_> = self.met.iter().collect();
         met.sort_by_key(|(_, met)| met.first);
         let diagnostics: Vec<_> = met
@@ -151,7 +151,7 @@ impl MessageTally {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn print(&self, program: &Program, region: Region) -> io::Result<()> {
+    pub fn print(&self, program: &Program, region: ImageRegion) -> io::Result<()> {
         let mut out = io::stdout().lock();
         for (pixel, messages) in &self.by_pixel {
             let [x, y] = region.place(*pixel);

@@ -6,7 +6,7 @@
 //! points are what they are in the whole image; nothing of these is seen.
 
 use adumbra::derivatives::Corner;
-use adumbra_image::Region;
+use adumbra_image::ImageRegion;
 
 /// Points of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub struct Tile {
 impl Tile {
     /// The square of that side whose first pixel is at this position, cut at the region's end. In
     /// quads, side and position are even.
-    pub fn new(region: Region, [left, top]: [usize; 2], side: usize, in_quads: bool) -> Tile {
+    pub fn new(region: ImageRegion, [left, top]: [usize; 2], side: usize, in_quads: bool) -> Tile {
         let [right, bottom] = region.end().map(|end| end as usize);
         let columns = left..right.min(left + side);
         let rows = top..bottom.min(top + side);
-        let image = Region::whole(region.image());
+        let image = ImageRegion::whole(region.image());
         let mut tile = Tile::default();
         let mut add = |x: usize, y: usize| {
             tile.positions.push([x, y]);
@@ -51,7 +51,7 @@ impl Tile {
     }
 
     /// The quad of a pixel of the region, or the pixel alone, and which of these points it is.
-    pub fn around(region: Region, pixel: usize, in_quads: bool) -> (Tile, usize) {
+    pub fn around(region: ImageRegion, pixel: usize, in_quads: bool) -> (Tile, usize) {
         let position = region.place(pixel);
         let (first, side) = match in_quads {
             true => (position.map(|i| i / 2 * 2), 2),
@@ -68,8 +68,8 @@ mod tests {
     use super::*;
     use adumbra_image::{ImageSize, RegionCorners};
 
-    fn image(width: u64, height: u64) -> Region {
-        Region::whole(ImageSize::new(width, height).expect("it has pixels"))
+    fn image(width: u64, height: u64) -> ImageRegion {
+        ImageRegion::whole(ImageSize::new(width, height).expect("it has pixels"))
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::output_choice::ShownOutput;
 use crate::args::image::ViewName;
 use adumbra::{batch::Part, value::HumanFloat};
 use adumbra_image::{
-    Region, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
+    ImageRegion, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
     to_byte,
 };
 use std::fmt::Write;
@@ -113,7 +113,12 @@ pub struct ToneMapping {
 
 impl ToneMapping {
     /// The colours of an image's region.
-    pub fn colours(&self, region: Region, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
+    pub fn colours(
+        &self,
+        region: ImageRegion,
+        pixels: &[[f32; 4]],
+        stopped: &[usize],
+    ) -> PngPixels {
         let scale = self.scale(pixels);
         let mut bytes: Vec<[u8; 4]> = pixels
             .iter()
@@ -179,7 +184,7 @@ impl ToneMapping {
         }
     }
 
-    fn legend(&self, region: Region, pixels: &[[f32; 4]], scale: f32) -> String {
+    fn legend(&self, region: ImageRegion, pixels: &[[f32; 4]], scale: f32) -> String {
         let scale = HumanFloat(scale);
         match self.view {
             ViewName::Value => String::new(),
@@ -203,7 +208,7 @@ fn unit(x: f32) -> f64 {
 }
 
 /// The legend of `nan`: how many pixels are no numbers, and the first of each kind.
-fn nan_legend(region: Region, pixels: &[[f32; 4]]) -> String {
+fn nan_legend(region: ImageRegion, pixels: &[[f32; 4]]) -> String {
     let mut legend = String::new();
     for (verdict, name) in [
         (NAN, "NaN (red)"),

@@ -2,14 +2,15 @@
 
 use crate::{exr, scratch, size};
 use adumbra_image::{
-    Image, ImagePart, ImageSize, MergeError, Region, RegionCorners, merge_parts, write_exr_part,
+    Image, ImagePart, ImageRegion, ImageSize, MergeError, RegionCorners, merge_parts,
+    write_exr_part,
 };
 use std::io::Cursor;
 use std::path::PathBuf;
 
 const KEY: u64 = 0x0123_4567_89ab_cdef;
 
-fn region(image: ImageSize, corners: [u64; 4]) -> Region {
+fn region(image: ImageSize, corners: [u64; 4]) -> ImageRegion {
     let region = RegionCorners(corners).within(image);
     region.expect("it is in the image")
 }
@@ -24,8 +25,8 @@ fn numbers(size: ImageSize, channels: usize) -> Image {
     Image::from_pixels(size, channels, pixels.collect())
 }
 
-fn cut(image: &Image, region: Region) -> Image {
-    let whole = Region::whole(image.size());
+fn cut(image: &Image, region: ImageRegion) -> Image {
+    let whole = ImageRegion::whole(image.size());
     let pixels = (0..region.size().pixels()).map(|pixel| {
         let pixel = whole.pixel(region.place(pixel));
         image.pixels()[pixel.expect("it is in the image")]
@@ -39,7 +40,7 @@ fn bytes_of(image: &Image, part: &ImagePart) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn complete(region: Region) -> ImagePart {
+fn complete(region: ImageRegion) -> ImagePart {
     ImagePart {
         region,
         key: KEY,
@@ -63,7 +64,7 @@ fn refused(files: &[PathBuf]) -> MergeError {
 
 #[test]
 fn merged_parts_are_the_whole_to_the_byte() {
-    // One strip of rows, pieces of one row, single pixels; in no order.
+    // All, three parts of which two share rows, a single pixel; in no order.
     let splits: [&[[u64; 4]]; 3] = [
         &[[0, 0, 7, 5]],
         &[[3, 2, 7, 5], [0, 0, 7, 2], [0, 2, 3, 5]],

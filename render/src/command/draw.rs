@@ -9,7 +9,7 @@ use super::{Fallible, UsageError};
 use adumbra::Diagnostics;
 use adumbra::diagnostics::fault_diagnostic;
 use adumbra_image::{
-    Fingerprint, Image, ImageFormat, ImagePart, ImageSize, NO_LEVEL, Region, read_image,
+    Fingerprint, Image, ImageFormat, ImagePart, ImageRegion, ImageSize, NO_LEVEL, read_image,
 };
 use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule};
@@ -120,9 +120,9 @@ fn region(
     arguments: &DrawArguments,
     image: ImageSize,
     shown: (&View, ImageFormat),
-) -> Fallible<Region> {
+) -> Fallible<ImageRegion> {
     let Some(corners) = arguments.region else {
-        return Ok(Region::whole(image));
+        return Ok(ImageRegion::whole(image));
     };
     if let (View::Derivative(..), ImageFormat::Png) = shown {
         let why = "the scale of a derivative in PNG is that of all pixels, and --region draws some: write an .exr file, which has the numbers";
@@ -175,7 +175,7 @@ fn draw_paths(
     scene: &Scene,
     arguments: &DrawArguments,
     view: &View,
-    region: Region,
+    region: ImageRegion,
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
     let mode = DerivativeMode::from(arguments.derivatives);
@@ -317,7 +317,7 @@ fn image_inputs(
     settings: &PathSettings,
     lookup: &LookupSettings,
     is_level: bool,
-    region: Region,
+    region: ImageRegion,
 ) -> ImageInputs {
     let mut options = Fingerprint::new();
     options.add_debug(&(settings, lookup, is_level));
@@ -339,7 +339,7 @@ fn seed_key(scene: &Scene, arguments: &DrawArguments, view: &View) -> u64 {
 }
 
 /// Copies the pixels of a tile of a region, row by row.
-fn copy_tile(pixels: &mut [[f32; 4]], region: Region, tile: ImageTile, drawn: &[[f32; 4]]) {
+fn copy_tile(pixels: &mut [[f32; 4]], region: ImageRegion, tile: ImageTile, drawn: &[[f32; 4]]) {
     for (place, pixel) in tile.pixels().zip(drawn) {
         let at = region.pixel(place.map(|side| side as usize));
         pixels[at.expect("tiles are in the region")] = *pixel;
@@ -390,8 +390,8 @@ fn reference(arguments: &DrawArguments, size: ImageSize) -> Fallible<Image> {
 }
 
 /// Replaces pixels by their distance to the reference, and says how far all are.
-fn difference(reference: &Image, region: Region, pixels: &mut [[f32; 4]]) {
-    let whole = Region::whole(reference.size());
+fn difference(reference: &Image, region: ImageRegion, pixels: &mut [[f32; 4]]) {
+    let whole = ImageRegion::whole(reference.size());
     let mut squares = 0.0_f64;
     for (at, pixel) in pixels.iter_mut().enumerate() {
         let at = whole.pixel(region.place(at));

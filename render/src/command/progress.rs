@@ -13,7 +13,7 @@
 
 use super::Fallible;
 use super::arguments::View;
-use adumbra_image::{Fingerprint, Region};
+use adumbra_image::{Fingerprint, ImageRegion};
 use adumbra_render::frame::TILE_SIDE;
 use adumbra_render::shading::ImageTile;
 use std::fs::{File, TryLockError};
@@ -29,7 +29,7 @@ const HEADER_BYTES: usize = 72;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImageInputs {
     /// The pixels that are drawn, and the size of the whole image.
-    pub(crate) region: Region,
+    pub(crate) region: ImageRegion,
     /// The fingerprint of the scene.
     pub(crate) scene: u64,
     /// That of the images that it reads.

@@ -2,7 +2,7 @@
 
 use super::Fallible;
 use super::arguments::View;
-use adumbra_image::{NO_LEVEL, Region};
+use adumbra_image::{ImageRegion, NO_LEVEL};
 use adumbra_render::differential::{PathDifferentials, SurfaceSeeds};
 use adumbra_render::scene::Scene;
 use adumbra_render::texture::{Footprint, LevelRule};
@@ -19,7 +19,7 @@ pub(crate) fn seed_view(
     scene: &Scene,
     differentials: &PathDifferentials,
     view: &View,
-    region: Region,
+    region: ImageRegion,
 ) -> Fallible<Vec<[f32; 4]>> {
     let of_seeds = |seeds: &SurfaceSeeds| -> Fallible<[f32; 4]> {
         Ok(match view {

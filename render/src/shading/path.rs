@@ -17,7 +17,7 @@ use crate::differential::{
 use crate::geometry::{RayHit, World};
 use crate::scene::Light;
 use adumbra::derivatives::Corner;
-use adumbra_image::Region;
+use adumbra_image::ImageRegion;
 use glam::{DVec2, DVec3, Vec3};
 
 /// What every path of an image shares.
@@ -96,8 +96,8 @@ impl ImageTile {
     }
 }
 
-impl From<Region> for ImageTile {
-    fn from(region: Region) -> ImageTile {
+impl From<ImageRegion> for ImageTile {
+    fn from(region: ImageRegion) -> ImageTile {
         let ([x, y], size) = (region.start(), region.size());
         ImageTile {
             x,

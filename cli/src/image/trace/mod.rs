@@ -25,7 +25,7 @@ use adumbra::{
     evaluator::Engine,
     inspect::{Observation, observed_nan_origin, observed_nan_origin_in_quad},
 };
-use adumbra_image::Region;
+use adumbra_image::ImageRegion;
 use record::{PointTrace, TraceHost};
 use std::io::{self, Write};
 
@@ -97,7 +97,7 @@ pub fn trace_pixel(args: &ImageArgs, at: PixelPosition, interrupt: &Interrupt) -
     }
 
     let rule = program.quad();
-    let image = Region::whole(args.size);
+    let image = ImageRegion::whole(args.size);
     let pixel = image.pixel(at).expect("it is within");
     let (tile, point) = Tile::around(image, pixel, rule.is_some());
     let planes = grid.planes(&tile.positions, grid::PIXEL_CENTRE);

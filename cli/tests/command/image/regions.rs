@@ -1,7 +1,7 @@
 //! `--region`: each pixel has the bits of the whole image, with every option; and what is refused.
 
 use super::*;
-use adumbra_image::{ImageSize, Region, RegionCorners, merge_parts};
+use adumbra_image::{ImageRegion, ImageSize, RegionCorners, merge_parts};
 
 /// Every kind of pixel: derivatives, branches, textures, edges, messages and faults.
 const SHADER: &str = "texture2d wood; shader s(out float4 c) {
@@ -19,7 +19,7 @@ const SIZE: [u64; 2] = [19, 13];
 /// Regions that begin and end at odd pixels and at edges; together they are the image.
 const REGIONS: [[u64; 4]; 4] = [[0, 0, 7, 5], [7, 0, 19, 5], [0, 5, 18, 13], [18, 5, 19, 13]];
 
-fn region(corners: [u64; 4]) -> Region {
+fn region(corners: [u64; 4]) -> ImageRegion {
     let size = ImageSize::new(SIZE[0], SIZE[1]).expect("it has pixels");
     RegionCorners(corners).within(size).expect("it is inside")
 }

@@ -15,7 +15,7 @@ fn tiles() -> Vec<ImageTile> {
 
 fn inputs() -> ImageInputs {
     ImageInputs {
-        region: Region::whole(size(40, 33)),
+        region: ImageRegion::whole(size(40, 33)),
         scene: 1,
         images: 2,
         options: 3,
@@ -125,7 +125,7 @@ fn progress_of_another_image_is_refused() {
         ),
         (
             ImageInputs {
-                region: Region::whole(size(33, 40)),
+                region: ImageRegion::whole(size(33, 40)),
                 ..inputs()
             },
             "its size is another",
