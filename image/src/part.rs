@@ -146,7 +146,8 @@ pub fn merge_parts(files: &[PathBuf]) -> Result<Image, MergeError> {
         }
     }
     let regions = parts.iter().map(|(_, header)| header.part.region);
-    check_whole(first.part.region.image(), regions)?;
+    let regions: Vec<ImageRegion> = regions.collect();
+    check_whole(first.part.region.image(), &regions)?;
     let mut image = Image::new(first.part.region.image(), first.channels);
     for (file, header) in parts {
         copy_part(file, header, &mut image)?;
@@ -175,34 +176,54 @@ fn check_same(files: [&PathBuf; 2], headers: [PartHeader; 2]) -> Result<(), Merg
     }
 }
 
-/// Checks that regions have every pixel of an image.
-fn check_whole(
-    image: ImageSize,
-    regions: impl Iterator<Item = ImageRegion>,
-) -> Result<(), MergeError> {
-    let whole = ImageRegion::whole(image);
-    let mut is_there = vec![false; image.pixels()];
-    for region in regions {
-        for pixel in 0..region.size().pixels() {
-            let pixel = whole.pixel(region.place(pixel));
-            is_there[pixel.expect("it is in the image")] = true;
-        }
+/// Checks that regions, which share no pixel, have every one of an image. The sizes of hostile files
+/// take no memory.
+fn check_whole(image: ImageSize, regions: &[ImageRegion]) -> Result<(), MergeError> {
+    let count = regions.iter().map(|region| region.size().pixels());
+    match image.pixels() - count.sum::<usize>() {
+        0 => Ok(()),
+        missing => Err(MergeError::Missing(first_gap(image, regions), missing)),
     }
-    let Some(first) = is_there.iter().position(|is_there| !is_there) else {
-        return Ok(());
+}
+
+/// The first region, in the order of pixels, that none of the others has; there is one. It goes to
+/// the right, and then down, as far as all is missing.
+fn first_gap(image: ImageSize, regions: &[ImageRegion]) -> ImageRegion {
+    let [width, height] = [image.width(), image.height()];
+    let with_row = |row: u32| {
+        let has = move |region: &&ImageRegion| (region.start()[1]..region.end()[1]).contains(&row);
+        regions.iter().filter(has)
     };
-    // From the first one to the right and down, as far as all is missing.
-    let width = image.width() as usize;
-    let [left, top] = whole.place(first);
-    let line = &is_there[first..(top + 1) * width];
-    let columns = line.iter().take_while(|is_there| !**is_there).count();
-    let lines = is_there[top * width..].chunks(width);
-    let is_missing = |line: &&[bool]| line[left..left + columns].iter().all(|there| !there);
-    let rows = lines.take_while(is_missing).count();
-    let corners = [left, top, left + columns, top + rows].map(|side| side as u64);
-    let gap = RegionCorners(corners).within(image);
-    let count = is_there.iter().filter(|is_there| !**is_there).count();
-    Err(MergeError::Missing(gap.expect("it is in the image"), count))
+    // The pixel above the first that is missing is not, so a region ends there.
+    let mut rows: Vec<u32> = regions.iter().map(|region| region.end()[1]).collect();
+    rows.push(0);
+    rows.sort_unstable();
+    let first = rows.into_iter().find_map(|row| {
+        let mut columns: Vec<_> = with_row(row)
+            .map(|at| [at.start()[0], at.end()[0]])
+            .collect();
+        columns.sort_unstable();
+        let after = columns
+            .iter()
+            .fold(0, |after, [start, end]| match *start == after {
+                true => *end,
+                false => after,
+            });
+        (row < height && after < width).then_some([after, row])
+    });
+    let [left, top] = first.expect("a pixel is missing");
+    let starts = with_row(top).map(|region| region.start()[0]);
+    let right = starts.filter(|start| *start > left).min().unwrap_or(width);
+    let below = regions.iter().filter(|region| {
+        let is_beside = region.end()[0] <= left || region.start()[0] >= right;
+        region.start()[1] > top && !is_beside
+    });
+    let bottom = below
+        .map(|region| region.start()[1])
+        .min()
+        .unwrap_or(height);
+    let corners = RegionCorners([left, top, right, bottom].map(u64::from));
+    corners.within(image).expect("it is in the image")
 }
 
 /// Reads the pixels of a part into its place.
