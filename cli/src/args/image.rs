@@ -37,8 +37,8 @@ pub struct ImageArgs {
     #[arg(long, value_name = "WxH", default_value = "512x512")]
     pub size: ImageSize,
 
-    /// Draw these pixels of the image alone: from the first column and row to before the others.
-    /// EXR files say where they are in the image, and `adumbra-render merge` joins them
+    /// Draw only the pixels from column X0 and row Y0 to before column X1 and row Y1. EXR files say
+    /// where in the image these are, and `adumbra-render merge` joins them
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub region: Option<RegionCorners>,
 

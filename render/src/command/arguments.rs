@@ -51,8 +51,8 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub(crate) size: Option<[u32; 2]>,
 
-    /// Draw these pixels of the image alone: from the first column and row to before the others.
-    /// EXR files say where they are in the image, and `merge` joins them
+    /// Draw only the pixels from column X0 and row Y0 to before column X1 and row Y1. EXR files say
+    /// where in the image these are, and `merge` joins them
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub(crate) region: Option<RegionCorners>,
 
