@@ -98,6 +98,28 @@ fn edges_at_the_rim_of_regions_are_located() {
     );
 }
 
+#[test]
+fn pixels_with_too_many_edges_have_places_in_the_image() {
+    let text =
+        "shader s(out float c) { c = fract(global_value<pixel>.x * 41.3) < 0.5 ? 1.0 : 0.0; }";
+    for (corners, expected) in [
+        // Columns beside the region are looked at, too.
+        (
+            [3, 3, 6, 6],
+            "15 pixels, of the region and right beside it, have too many edges",
+        ),
+        ([3, 3, 6, 6], "the first is (2, 3)"),
+        ([0, 0, 19, 13], "247 pixels have too many edges"),
+    ] {
+        let (ran, _) = draw(
+            "many_edges.exr",
+            text,
+            &format!("{} --antialias edges", option(corners)),
+        );
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+}
+
 /// Parts with these options merge to the file that the whole image has.
 fn check_merged(name: &str, text: &str, more: &str) {
     let size = format!("--size {}x{}", SIZE[0], SIZE[1]);
