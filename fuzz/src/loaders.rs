@@ -5,7 +5,9 @@
 use crate::bounds::peak_bytes;
 use crate::choices::{Choices, bytes_of_seed};
 use crate::panics::watched;
-use adumbra_image::{Image, ImageSize, read_image, write_exr};
+use adumbra_image::{
+    Image, ImagePart, ImageRegion, ImageSize, merge_parts, read_image, write_exr_part,
+};
 use adumbra_render::geometry::GeometryLimits;
 use adumbra_render::scene::SceneLoader;
 use std::io::Cursor;
@@ -168,11 +170,7 @@ pub static LOADERS: [FuzzLoader; 6] = [
         beside: None,
         valid: exr,
         words: &[],
-        load: |file| {
-            read_image(file)
-                .map(drop)
-                .map_err(|error| error.to_string())
-        },
+        load: load_part,
         max_bytes_per_byte: MAX_IMAGE_BYTES_PER_BYTE,
     },
 ];
@@ -183,6 +181,14 @@ fn load_scene(file: &Path) -> Result<(), String> {
         .load(file)
         .map(drop)
         .map_err(|error| error.to_string())
+}
+
+/// Reads a file as an image by itself, and as a part of one.
+fn load_part(file: &Path) -> Result<(), String> {
+    let read = read_image(file).map(drop);
+    let merged = merge_parts(&[file.to_owned()]).map(drop);
+    read.map_err(|error| error.to_string())?;
+    merged.map_err(|error| error.to_string())
 }
 
 /// The model as a binary file.
@@ -201,7 +207,13 @@ fn exr() -> Vec<u8> {
     let size = ImageSize::new(9, 5).expect("a small image");
     let pixels = (0..45).map(|at| [at as f32, 0.5, 1e-3, 1.0]).collect();
     let mut bytes = Cursor::new(Vec::new());
-    write_exr(&Image::from_pixels(size, 4, pixels), &mut bytes).expect("memory can be written");
+    let part = ImagePart {
+        region: ImageRegion::whole(size),
+        key: 1,
+        is_interrupted: false,
+    };
+    let image = Image::from_pixels(size, 4, pixels);
+    write_exr_part(&image, &part, &mut bytes).expect("memory can be written");
     bytes.into_inner()
 }
 

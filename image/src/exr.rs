@@ -2,13 +2,15 @@
 
 use crate::error::ImageError;
 use crate::image::Image;
+use crate::part::ImagePart;
+use crate::region::{ImageRegion, RegionCorners};
 use crate::rows::{DecodeRows, Decoding, SizeLimit, check_decoded};
-use crate::size::{MAX_INFLATION, check_file};
+use crate::size::{ImageSize, MAX_INFLATION, check_file};
 use exr::block::UncompressedBlock;
 use exr::block::chunk::Chunk;
 use exr::error::Error;
 use exr::meta::BlockDescription;
-use exr::meta::attribute::SampleType;
+use exr::meta::attribute::{AttributeValue, IntegerBounds, SampleType};
 use exr::meta::header::Header;
 use exr::prelude::*;
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
@@ -19,17 +21,61 @@ use std::vec::IntoIter;
 /// The signature of an EXR file.
 pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
 
+/// The attribute of a part: its key as 16 hexadecimal digits, and [`INTERRUPTED`] if it is that. It
+/// is one attribute, since the library writes several in any order.
+const PART: &str = "adumbraPart";
+
+/// The end of [`PART`] where drawing ended early.
+const INTERRUPTED: &str = " interrupted";
+
+/// The names of that many channels.
+fn channel_names(channels: usize) -> &'static [&'static str] {
+    match channels {
+        1 => &["Y"],
+        n => &["R", "G", "B", "A"][..n],
+    }
+}
+
 /// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`,
 /// `B`, `A`.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
-    let names = match image.channels() {
-        1 => &["Y"][..],
-        n => &["R", "G", "B", "A"][..n],
-    };
-    let channels = names.iter().enumerate().map(|(channel, name)| {
+    write(image, ImageRegion::whole(image.size()), None, out)
+}
+
+/// Writes a part of an image as [`write_exr`] writes a whole one: the data window is the region,
+/// the display window the whole image.
+///
+/// # Errors
+/// If it cannot be written.
+///
+/// # Panics
+/// If there are not as many pixels as the region has.
+pub fn write_exr_part(
+    pixels: &Image,
+    part: &ImagePart,
+    out: impl Write + Seek,
+) -> std::result::Result<(), ImageError> {
+    let interrupted = if part.is_interrupted { INTERRUPTED } else { "" };
+    let label = format!("{:016x}{interrupted}", part.key);
+    write(pixels, part.region, Some(label), out)
+}
+
+fn write(
+    image: &Image,
+    region: ImageRegion,
+    label: Option<String>,
+    out: impl Write + Seek,
+) -> std::result::Result<(), ImageError> {
+    assert_eq!(
+        image.size(),
+        region.size(),
+        "a pixel for each of the region"
+    );
+    let names = channel_names(image.channels()).iter().enumerate();
+    let channels = names.map(|(channel, name)| {
         let samples = image.pixels().iter().map(|pixel| pixel[channel]);
         AnyChannel::new(*name, FlatSamples::F32(samples.collect()))
     });
@@ -38,17 +84,20 @@ pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(
         blocks: Blocks::ScanLines,
         line_order: LineOrder::Increasing,
     };
-    let size = image.size();
-    let image = exr::image::Image::from_encoded_channels(
-        (size.width() as usize, size.height() as usize),
+    let dimensions = |size: ImageSize| Vec2(size.width() as usize, size.height() as usize);
+    let mut exr = exr::image::Image::from_encoded_channels(
+        dimensions(region.size()),
         encoding,
         AnyChannels::sort(channels.collect()),
     );
-    image
-        .write()
-        .non_parallel()
-        .to_buffered(out)
-        .map_err(broken)
+    exr.attributes.display_window = IntegerBounds::from_dimensions(dimensions(region.image()));
+    let layer = &mut exr.layer_data.attributes;
+    layer.layer_position = Vec2(region.start()[0] as i32, region.start()[1] as i32);
+    if let Some(label) = label {
+        let label = AttributeValue::Text(Text::from(label.as_str()));
+        layer.other.insert(Text::from(PART), label);
+    }
+    exr.write().non_parallel().to_buffered(out).map_err(broken)
 }
 
 /// The most bytes that a byte of a file gives, by the compression of a layer.
@@ -85,8 +134,8 @@ struct ChannelLocation {
     before: usize,
 }
 
-/// The channels `R`, `G`, `B` of a layer, or else `Y`, and `A` if there is one; none without these.
-fn channels(header: &Header) -> Option<Vec<ChannelLocation>> {
+/// The channels of a layer that have these names, in their order; none if one is missing.
+fn named_channels(header: &Header, names: &[&str]) -> Option<Vec<ChannelLocation>> {
     let mut before = 0;
     let all: Vec<_> = header
         .channels
@@ -102,46 +151,113 @@ fn channels(header: &Header) -> Option<Vec<ChannelLocation>> {
             (&channel.name, location)
         })
         .collect();
-    let find = |name: &str| {
+    let find = |name: &&str| {
         all.iter()
-            .find(|(of, _)| **of == *name)
+            .find(|(of, _)| **of == **name)
             .map(|(_, location)| *location)
     };
-    let of = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| find(name))
-            .collect::<Option<Vec<_>>>()
-    };
+    names.iter().map(find).collect()
+}
+
+/// The channels `R`, `G`, `B` of a layer, or else `Y`, and `A` if there is one; none without these.
+fn colours(header: &Header) -> Option<Vec<ChannelLocation>> {
+    let of = |names: &[&str]| named_channels(header, names);
     let mut found = of(&["R", "G", "B"]).or_else(|| of(&["Y"]))?;
-    found.extend(find("A"));
+    found.extend(of(&["A"]).into_iter().flatten());
     Some(found)
+}
+
+/// The first layer with colours, or else with `Y`, and its channels.
+fn colour_layer(meta: &MetaData) -> std::result::Result<ChosenLayer, ImageError> {
+    let flat = meta.headers.iter().enumerate();
+    let flat = flat.filter(|(_, header)| !header.deep);
+    let found = flat.filter_map(|(layer, header)| Some((layer, colours(header)?)));
+    // A layer of colours comes before one of `Y`.
+    let found = found.min_by_key(|(_, channels)| channels.len() < 3);
+    let why = "no layer has channels `R`, `G`, `B` or `Y`";
+    found.ok_or_else(|| malformed(why))
+}
+
+/// The only layer of a file that [`write_exr`] or [`write_exr_part`] wrote, and its channels.
+fn written_layer(meta: &MetaData) -> std::result::Result<ChosenLayer, ImageError> {
+    let [header] = &meta.headers[..] else {
+        return Err(malformed("it has several layers"));
+    };
+    let all = &header.channels.list;
+    let is_float = all
+        .iter()
+        .all(|channel| channel.sample_type == SampleType::F32);
+    let names = channel_names(all.len().clamp(1, 4));
+    let channels = named_channels(header, names);
+    let channels = channels.filter(|found| found.len() == all.len() && is_float && !header.deep);
+    let why = "its channels are not `Y`, or `R`, `G`, `B`, `A` or the first of these, in floats of 32 bits";
+    Ok((0, channels.ok_or_else(|| malformed(why))?))
+}
+
+/// The place and the label of the pixels of a header; without a label the key is 0.
+fn part(header: &Header) -> std::result::Result<ImagePart, ImageError> {
+    let display = header.shared_attributes.display_window;
+    if display.position != Vec2(0, 0) {
+        return Err(malformed("its display window does not begin at (0, 0)"));
+    }
+    let image = ImageSize::new(display.size.x() as u64, display.size.y() as u64)?;
+    let data = header.data_window();
+    let (start, end) = (data.position, data.end());
+    let outside = || malformed("its data window goes beyond its display window");
+    let corner = |at: i32| u64::try_from(at).map_err(|_| outside());
+    let corners = [start.x(), start.y(), end.x(), end.y()].map(corner);
+    let [left, top, right, bottom] = corners;
+    let corners = RegionCorners([left?, top?, right?, bottom?]);
+    let region = corners.within(image).map_err(|_| outside())?;
+    let label = match header.own_attributes.other.get(PART.as_bytes()) {
+        Some(AttributeValue::Text(label)) => label.to_string(),
+        _ => String::new(),
+    };
+    let key = label.strip_suffix(INTERRUPTED);
+    Ok(ImagePart {
+        region,
+        key: u64::from_str_radix(key.unwrap_or(&label), 16).unwrap_or(0),
+        is_interrupted: key.is_some(),
+    })
 }
 
 /// Reads the header of an EXR file of `len` bytes.
 pub(crate) fn decode<'a>(
-    mut file: impl BufRead + Seek + 'a,
+    file: impl BufRead + Seek + 'a,
     len: u64,
     limit: SizeLimit,
 ) -> std::result::Result<Decoding<'a>, ImageError> {
+    Ok(open(file, len, limit, colour_layer)?.0)
+}
+
+/// Reads the header of a part, or of a whole image, of `len` bytes.
+pub(crate) fn decode_part<'a>(
+    file: impl BufRead + Seek + 'a,
+    len: u64,
+    limit: SizeLimit,
+) -> std::result::Result<(Decoding<'a>, ImagePart), ImageError> {
+    let (decoding, header) = open(file, len, limit, written_layer)?;
+    Ok((decoding, part(&header)?))
+}
+
+/// The number of a layer, and the channels of it that are read.
+type ChosenLayer = (usize, Vec<ChannelLocation>);
+
+/// Reads the header of an EXR file of `len` bytes, and chooses one of its layers.
+fn open<'a>(
+    mut file: impl BufRead + Seek + 'a,
+    len: u64,
+    limit: SizeLimit,
+    choose: fn(&MetaData) -> std::result::Result<ChosenLayer, ImageError>,
+) -> std::result::Result<(Decoding<'a>, Header), ImageError> {
     let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
     for header in &meta.headers {
         let size = limit(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
         check_file(size, len, least_bytes(header))?;
     }
     MetaData::validate(&meta.headers, false).map_err(broken)?;
-    let flat = || {
-        meta.headers
-            .iter()
-            .enumerate()
-            .filter(|(_, header)| !header.deep)
-    };
-    let found = flat().filter_map(|(layer, header)| Some((layer, channels(header)?)));
-    // A layer of colours comes before one of `Y`.
-    let found = found.min_by_key(|(_, channels)| channels.len() < 3);
-    let why = "no layer has channels `R`, `G`, `B` or `Y`";
-    let (layer, channels) = found.ok_or_else(|| malformed(why))?;
-    let header = &meta.headers[layer];
+    let (layer, channels) = choose(&meta)?;
+    let header = meta.headers[layer].clone();
     let is_sampled = header
         .channels
         .list
@@ -159,7 +275,7 @@ pub(crate) fn decode<'a>(
     check_decoded(width as u64 * rows as u64 * 4 * channels.len() as u64)?;
     check_decoded(header.max_block_byte_size() as u64)?;
     let blocks = block_offsets(&mut file, &meta, layer)?;
-    Ok(Decoding {
+    let decoding = Decoding {
         size: [width as u32, header.layer_size.y() as u32],
         channels: channels.len(),
         is_half: channels
@@ -175,7 +291,8 @@ pub(crate) fn decode<'a>(
             next: 0,
             rows,
         }),
-    })
+    };
+    Ok((decoding, header))
 }
 
 /// The blocks of the finest level of a layer, by rows: the place of each in the image and in the

@@ -1,7 +1,7 @@
 //! An image: up to four floats a pixel, row by row from the top.
 
 use crate::error::ImageError;
-use crate::rows::ImageRows;
+use crate::rows::{ImageRows, bounded_pixels};
 use crate::size::ImageSize;
 use crate::texture_settings::ColorSpace;
 use std::path::Path;
@@ -78,11 +78,7 @@ pub fn read_image(path: &Path) -> Result<Image, ImageError> {
 /// # Errors
 /// As [`read_image`].
 pub fn read_image_as(path: &Path, color_space: ColorSpace) -> Result<Image, ImageError> {
-    let limit = |width, height| {
-        let size = ImageSize::new(width, height)?;
-        Ok([size.width(), size.height()])
-    };
-    let mut rows = ImageRows::open_within(path, color_space, limit)?;
+    let mut rows = ImageRows::open_within(path, color_space, bounded_pixels)?;
     let [width, height] = rows.size().map(u64::from);
     let size = ImageSize::new(width, height)?;
     let channels = rows.channels();

@@ -20,10 +20,13 @@
 
 mod error;
 mod exr;
+mod fingerprint;
 mod image;
 mod jpeg;
 mod mip_pyramid;
+mod part;
 mod png;
+mod region;
 mod rows;
 mod save;
 mod size;
@@ -33,10 +36,13 @@ mod views;
 mod wrap;
 
 pub use error::ImageError;
-pub use exr::write_exr;
+pub use exr::{write_exr, write_exr_part};
+pub use fingerprint::{Fingerprint, MAX_HASHED_BYTES};
 pub use image::{Image, read_image, read_image_as};
 pub use mip_pyramid::{HalvedRows, MipPyramid, TexelWeight, mip_level, step_level};
+pub use part::{ImagePart, MergeError, merge_parts};
 pub use png::{PngImage, write_png};
+pub use region::{ImageRegion, RegionCorners, RegionError};
 pub use rows::{ImageRows, MAX_DECODED_BYTES};
 pub use save::{ImageFormat, save_atomically};
 pub use size::{ImageSize, MAX_PIXELS, MAX_SIDE, SizeError};

@@ -6,7 +6,7 @@
 //! at most [`MAX_DECODED_BYTES`] then.
 
 use crate::error::ImageError;
-use crate::size::{MAX_SIDE, SizeError};
+use crate::size::{ImageSize, MAX_SIDE, SizeError};
 use crate::texture_settings::ColorSpace;
 use crate::{exr, jpeg, png, srgb};
 use std::fmt;
@@ -68,6 +68,21 @@ fn bounded_sides(width: u64, height: u64) -> Result<[u32; 2], SizeError> {
     }
 }
 
+/// Sizes of at most [`MAX_PIXELS`](crate::MAX_PIXELS).
+pub(crate) fn bounded_pixels(width: u64, height: u64) -> Result<[u32; 2], SizeError> {
+    let size = ImageSize::new(width, height)?;
+    Ok([size.width(), size.height()])
+}
+
+/// Opens a file, and no folder or device, with its length.
+pub(crate) fn open_file(path: &Path) -> io::Result<(File, u64)> {
+    let metadata = path.metadata()?;
+    match metadata.is_file() {
+        true => Ok((File::open(path)?, metadata.len())),
+        false => Err(io::Error::other("it is not a file")),
+    }
+}
+
 impl<'a> ImageRows<'a> {
     /// Opens a PNG, EXR or JPEG file as [`read_image_as`](crate::read_image_as) does, and reads its
     /// header. Sides are at most [`MAX_SIDE`].
@@ -84,13 +99,8 @@ impl<'a> ImageRows<'a> {
         color_space: ColorSpace,
         limit: SizeLimit,
     ) -> Result<ImageRows<'static>, ImageError> {
-        let metadata = path.metadata()?;
-        if !metadata.is_file() {
-            let error = io::Error::other("it is not a file");
-            return Err(error.into());
-        }
-        let file = BufReader::new(File::open(path)?);
-        ImageRows::decode(file, metadata.len(), color_space, limit)
+        let (file, len) = open_file(path)?;
+        ImageRows::decode(BufReader::new(file), len, color_space, limit)
     }
 
     /// The rows of a file's bytes, with the limits of [`open`](ImageRows::open).

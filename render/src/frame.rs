@@ -1,4 +1,5 @@
-//! A whole image: tiles of pixels that threads take one after the other.
+//! An image, or a region of it: tiles of pixels that threads take one after the other. A pixel's
+//! result depends on no tile.
 
 use crate::shading::{
     ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
@@ -32,17 +33,18 @@ pub struct FrameJob<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The tiles of an image, row by row.
-pub fn tiles(size: [u32; 2]) -> Vec<ImageTile> {
+/// The tiles of a rectangle of pixels, row by row, from its upper left corner on.
+pub fn tiles(all: ImageTile) -> Vec<ImageTile> {
     let side = TILE_SIDE as usize;
-    let rows = (0..size[1]).step_by(side);
+    let [right, bottom] = [all.x + all.width, all.y + all.height];
     let tile = |x: u32, y: u32| ImageTile {
         x,
         y,
-        width: TILE_SIDE.min(size[0] - x),
-        height: TILE_SIDE.min(size[1] - y),
+        width: TILE_SIDE.min(right - x),
+        height: TILE_SIDE.min(bottom - y),
     };
-    rows.flat_map(|y| (0..size[0]).step_by(side).map(move |x| tile(x, y)))
+    let rows = (all.y..bottom).step_by(side);
+    rows.flat_map(|y| (all.x..right).step_by(side).map(move |x| tile(x, y)))
         .collect()
 }
 
@@ -110,12 +112,20 @@ mod tests {
 
     #[test]
     fn tiles_cover_each_pixel_once() {
-        for size in [[1, 1], [32, 33], [100, 70], [0, 5]] {
-            let mut seen = vec![0; (size[0] * size[1]) as usize];
-            for [x, y] in tiles(size).into_iter().flat_map(ImageTile::pixels) {
-                seen[(y * size[0] + x) as usize] += 1;
-            }
-            assert!(seen.iter().all(|count| *count == 1), "{size:?}");
+        let region = ImageTile {
+            x: 31,
+            y: 7,
+            width: 66,
+            height: 33,
+        };
+        for all in [[1, 1], [32, 33], [100, 70], [0, 5]]
+            .map(ImageTile::whole)
+            .into_iter()
+            .chain([region])
+        {
+            let mut tiled: Vec<_> = tiles(all).into_iter().flat_map(ImageTile::pixels).collect();
+            tiled.sort_by_key(|[x, y]| [*y, *x]);
+            assert_eq!(tiled, all.pixels().collect::<Vec<_>>());
         }
     }
 }

@@ -12,7 +12,6 @@ pub mod camera;
 mod command;
 pub mod derivative_mode;
 pub mod differential;
-pub mod fingerprint;
 pub mod frame;
 pub mod geometry;
 pub mod scene;

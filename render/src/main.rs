@@ -1,5 +1,5 @@
-//! The binary of the command `adumbra-render`, which draws scenes, and converts textures to tiled
-//! files.
+//! The binary of the command `adumbra-render`: draws scenes, merges their parts, and converts
+//! textures to tiled files.
 
 use std::process::ExitCode;
 

@@ -6,8 +6,8 @@ use crate::scene::{Environment, Scene};
 use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
-    AreaLights, ClosureTable, MaterialFaults, MaterialShader, PathScene, PathSettings, PhaseTimes,
-    PixelFilter, ShadingEngine, ShadingError, WaveShader,
+    AreaLights, ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings,
+    PhaseTimes, PixelFilter, ShadingEngine, ShadingError, WaveShader,
 };
 use crate::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use crate::texture::host::{LevelCounts, LookupSettings, TextureHost};
@@ -208,7 +208,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
     let mut levels = LevelCounts::default();
     let report = draw_tiles(
         &job,
-        &tiles(scene.camera.size),
+        &tiles(ImageTile::whole(scene.camera.size)),
         textures,
         |tile, drawn, textures| {
             for ([x, y], pixel) in tile.pixels().zip(drawn) {

@@ -189,6 +189,72 @@ fn killed_by_sigkill_resume_gives_the_same_file() {
 }
 
 #[test]
+fn killed_region_is_continued_alone() {
+    let region = ["--region", "33,5,176,100"];
+    let expected = {
+        let drawing = Drawing::new();
+        let output = drawing.run(&region);
+        assert!(output.status.success(), "{}", said(&output));
+        read(&drawing.out)
+    };
+    let drawing = Drawing::new();
+    assert!(is_killed(&drawing.run_killed_at(200, &region)));
+    for other in [&[][..], &["--region", "33,5,176,99"]] {
+        let output = drawing.run(&[other, &["--resume"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let is_other = said(&output).contains("its region is another");
+        assert!(is_other, "{other:?}: {}", said(&output));
+    }
+    let output = drawing.run(&[&region[..], &["--resume", "--threads", "8"]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains(" of 15 tiles are drawn"));
+    assert!(read(&drawing.out) == expected);
+}
+
+#[test]
+fn interrupted_part_is_not_merged() {
+    let drawing = Drawing::new();
+    // Slow, so that it is not over before it is interrupted.
+    let more = [
+        "--region",
+        "0,0,176,116",
+        "--threads",
+        "1",
+        "--filter",
+        "ewa",
+    ];
+    let mut command = Command::new(RENDER);
+    command
+        .args(drawing.arguments(&more))
+        .stderr(Stdio::piped());
+    let child = command.spawn().expect("it runs");
+    let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    // As soon as it has begun: all of 24 tiles are left.
+    while length(&drawing.progress()) == 0 {
+        std::thread::yield_now();
+    }
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.expect("it runs").success());
+    let output = child.wait_with_output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let merged = drawing.folder.path().join("merged.exr");
+    let [part, out] = [&drawing.out, &merged].map(|path| path.to_str().expect("UTF-8"));
+    let output = Command::new(RENDER)
+        .args(["merge", part, "-o", out])
+        .output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(
+        said(&output).contains("its drawing was interrupted"),
+        "{}",
+        said(&output)
+    );
+    assert!(!merged.exists());
+}
+
+#[test]
 fn changed_inputs_are_refused() {
     let drawing = Drawing::new();
     assert!(is_killed(&drawing.run_killed_at(100, &[])));
@@ -253,7 +319,7 @@ fn damaged_progress_is_ignored_with_a_message() {
     let drawing = Drawing::new();
     fs::write(
         drawing.progress(),
-        "no progress at all, but long enough to be a whole header of it",
+        "no progress at all, but long enough to be a whole header of such a file, and more",
     )
     .expect("it is written");
     let output = drawing.run(&["--resume"]);

@@ -2,7 +2,7 @@
 
 use super::CompileArgs;
 use crate::setting::{InputSetting, NamedFile};
-use adumbra_image::ImageSize;
+use adumbra_image::{ImageSize, RegionCorners};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -36,6 +36,11 @@ pub struct ImageArgs {
     /// Pixels of a row, and rows
     #[arg(long, value_name = "WxH", default_value = "512x512")]
     pub size: ImageSize,
+
+    /// Draw only the pixels from column X0 and row Y0 to before column X1 and row Y1. EXR files say
+    /// where in the image these are, and `adumbra-render merge` joins them
+    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
+    pub region: Option<RegionCorners>,
 
     /// What to show of the output
     #[arg(long, value_enum, default_value = "value")]

@@ -91,22 +91,27 @@ impl EdgeAntialiasing {
     pub fn apply(&self, job: &DrawJob<'_>, pixels: &mut [[f32; 4]]) -> CliResult {
         let grid = job.grid.clone();
         let grid = grid.for_program(job.setup, self.jumps.smooth().program())?;
-        let size = grid.size();
-        let width = size.width() as usize;
+        // Neighbours are the pixels of the image, though they are not in the region.
+        let frame = job.region.grown(1);
+        let (width, count) = (frame.size().width() as usize, frame.size().pixels());
+        let own = job.region.start()[1] - frame.start()[1];
+        let first = own as usize * width;
+        let end = first + job.region.size().height() as usize * width;
         let mut whole = JumpReport::default();
-        for start in (0..size.pixels()).step_by(BAND) {
-            let band = start..size.pixels().min(start + BAND);
+        for start in (first..end).step_by(BAND) {
+            let band = start..end.min(start + BAND);
             // The pixels a line away are neighbours, too.
-            let around = start.saturating_sub(width)..size.pixels().min(band.end + width);
-            let positions: Vec<[usize; 2]> =
-                around.clone().map(|at| [at % width, at / width]).collect();
+            let around = start.saturating_sub(width)..count.min(band.end + width);
+            let positions: Vec<[usize; 2]> = around.clone().map(|at| frame.place(at)).collect();
+            // Of the frame's pixels those that are in the region.
+            let drawn: Vec<Option<usize>> = (band.clone())
+                .map(|at| job.region.pixel(frame.place(at)))
+                .collect();
             let planes = grid.planes(&positions, PIXEL_CENTRE);
             let mut values: Vec<Vec<f32>> = (0..job.output.channels)
                 .map(|channel| {
-                    pixels[band.clone()]
-                        .iter()
-                        .map(|pixel| pixel[channel])
-                        .collect()
+                    let value = |at: &Option<usize>| at.map_or(0.0, |at| pixels[at][channel]);
+                    drawn.iter().map(value).collect()
                 })
                 .collect();
             let mut outputs: Vec<OutputPlane<'_>> = (values.iter_mut().enumerate())
@@ -137,16 +142,21 @@ impl EdgeAntialiasing {
                 report::message("interrupted; nothing was written");
                 return Err(CliError::Interrupted);
             }
-            for (at, pixel) in pixels[band].iter_mut().enumerate() {
+            for (at, pixel) in drawn.into_iter().enumerate() {
+                let Some(pixel) = pixel else { continue };
                 for (channel, plane) in values.iter().enumerate() {
-                    pixel[channel] = plane[at];
+                    pixels[pixel][channel] = plane[at];
                 }
             }
         }
         if let Some(first) = whole.first_nullified {
-            let (x, y) = (first % width, first / width);
+            let [x, y] = frame.place(first);
+            let beside = match frame == job.region {
+                true => "",
+                false => ", of the region and right beside it,",
+            };
             report::message(&format!(
-                "{} pixels have too many edges beside them, which stay as they are; the first is ({x}, {y})",
+                "{} pixels{beside} have too many edges beside them, which stay as they are; the first is ({x}, {y})",
                 whole.nullified
             ));
         }

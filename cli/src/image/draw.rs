@@ -1,5 +1,5 @@
-//! Draws every pixel of an image: tiles, shared out among threads. The result depends neither on
-//! the threads nor on the tiles.
+//! Draws every pixel of an image's region: tiles, shared out among threads. A pixel's result
+//! depends neither on the threads, nor on the tiles, nor on the region.
 
 use super::grid::{GlobalPlanes, PixelGrid};
 use super::host::TileHost;
@@ -19,6 +19,7 @@ use adumbra::{
     host::Faults,
     inspect::Stats,
 };
+use adumbra_image::ImageRegion;
 use indicatif::ProgressBar;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,8 @@ pub struct DrawJob<'a> {
     pub setup: &'a Setup,
     pub instance: &'a Instance,
     pub grid: &'a PixelGrid,
+    /// The pixels of the grid that are drawn.
+    pub region: ImageRegion,
     pub output: &'a ShownOutput,
     pub view: ViewName,
     pub textures: &'a Textures,
@@ -41,7 +44,8 @@ pub struct DrawJob<'a> {
     pub threads: usize,
 }
 
-/// A drawn image, with its stopped pixels, messages and faults.
+/// A drawn region of an image, with its stopped pixels, messages and faults. Its pixels are
+/// numbered row by row.
 #[derive(Debug, Default)]
 pub struct DrawnImage {
     /// The colour of each pixel, row by row.
@@ -56,7 +60,7 @@ pub struct DrawnImage {
 
 impl DrawJob<'_> {
     /// Whether derivatives come from neighbours.
-    fn is_in_quads(&self) -> bool {
+    pub fn is_in_quads(&self) -> bool {
         self.instance.program().quad().is_some()
     }
 
@@ -69,21 +73,24 @@ impl DrawJob<'_> {
     }
 }
 
-/// Draws all pixels, in tiles of `tile` pixels a side; one more, if quads would not be whole.
+/// Draws all pixels of the region, in tiles of `tile` pixels a side; one more, if quads would not
+/// be whole.
 ///
 /// # Errors
 /// If the engine cannot run the program, or Ctrl-C was pressed.
 pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
     let in_quads = job.is_in_quads();
     let tile = tile.next_multiple_of(if in_quads { 2 } else { 1 });
-    let size = job.grid.size();
-    let (width, height) = (size.width() as usize, size.height() as usize);
-    let across = width.div_ceil(tile);
-    let tiles = across * height.div_ceil(tile);
+    let end = job.region.end().map(|end| end as usize);
+    let start = job.region.start().map(|start| start as usize);
+    // Quads begin at even columns and rows.
+    let start = start.map(|start| if in_quads { start / 2 * 2 } else { start });
+    let [across, down] = [0, 1].map(|axis| (end[axis] - start[axis]).div_ceil(tile));
+    let tiles = across * down;
     let progress = ProgressBar::new(tiles as u64);
     let next = AtomicUsize::new(0);
     let drawn = Mutex::new(DrawnImage {
-        pixels: vec![[0.0; 4]; size.pixels()],
+        pixels: vec![[0.0; 4]; job.region.size().pixels()],
         ..DrawnImage::default()
     });
     let work = || -> CliResult {
@@ -95,8 +102,9 @@ pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
                 drawn.stats = Some(painter.stats());
                 return Ok(());
             }
-            let corner = [index % across * tile, index / across * tile];
-            let tile = Tile::new(size, corner, tile, in_quads);
+            let [column, row] = [index % across, index / across];
+            let corner = [start[0] + column * tile, start[1] + row * tile];
+            let tile = Tile::new(job.region, corner, tile, in_quads);
             let part = painter.mean(&tile);
             let mut drawn = drawn.lock().expect("no thread panics");
             for (&pixel, seen) in tile.pixels.iter().zip(part.pixels) {
@@ -197,7 +205,7 @@ impl<'a> TilePainter<'a> {
         all
     }
 
-    /// Draws a point of each of these pixels; results of helpers are dropped.
+    /// Draws a point of each of these pixels; results of others in their quads are dropped.
     fn draw(&mut self, tile: &Tile, point: [f64; 2]) -> DrawnImage {
         let job = self.job;
         let pixels = &tile.pixels;
@@ -221,9 +229,9 @@ impl<'a> TilePainter<'a> {
         }
         match &mut self.engine {
             TileEngine::Batch(evaluator) => {
-                let helpers = tile.helpers();
+                let helpers = &tile.helpers;
                 chunks(
-                    job, evaluator, &planes, &helpers, &mut host, &mut words, &mut meet,
+                    job, evaluator, &planes, helpers, &mut host, &mut words, &mut meet,
                 );
             }
             TileEngine::Single(evaluator, globals) => {
@@ -233,7 +241,7 @@ impl<'a> TilePainter<'a> {
                     }
                     host.set_first_point(first);
                     if let [a, b, c, d] = &globals[..] {
-                        let helpers = std::array::from_fn(|at| pixels[first + at].is_none());
+                        let helpers = std::array::from_fn(|at| tile.helpers[first + at]);
                         evaluator.evaluate_quad([a, b, c, d], helpers, &mut host);
                     } else {
                         evaluator.evaluate(&globals[0], &mut host);
@@ -307,21 +315,21 @@ mod tests {
     use crate::args::{Cli, Command};
     use crate::report::OutputFormat;
     use adumbra::{Compiler, Derivatives, Sources, derivatives::Quad, evaluator::Engine};
-    use adumbra_image::ImageSize;
+    use adumbra_image::{ImageSize, RegionCorners};
     use clap::Parser;
 
     #[test]
-    fn tile_size_does_not_change_the_image() {
+    fn tiles_and_regions_do_not_change_pixels() {
         for derivatives in [
             Derivatives::Dual,
             Derivatives::Quad(Quad::Fine),
             Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
         ] {
-            check_tile_sizes(derivatives);
+            check_tiles_and_regions(derivatives);
         }
     }
 
-    fn check_tile_sizes(derivatives: Derivatives) {
+    fn check_tiles_and_regions(derivatives: Derivatives) {
         let text = "shader s(out float4 c) { float2 p = global_value<pixel>; float x = p.x;
             while (x > 3) x = x * 0.5 - 1;
             c = float4(p.x, p.y, x, fwidth(x * p.y)); }";
@@ -347,12 +355,13 @@ mod tests {
         let textures = textures.expect("there are none");
         let instance = Instance::new(&program);
         let interrupt = Interrupt::default();
-        let mut bits = |engine: Engine, tile: usize| {
+        let mut bits = |engine: Engine, region: ImageRegion, tile: usize| {
             setup.engine = engine;
             let job = DrawJob {
                 setup: &setup,
                 instance: &instance,
                 grid: &grid,
+                region,
                 output: &shown,
                 view: ViewName::Value,
                 textures: &textures,
@@ -368,10 +377,25 @@ mod tests {
                 .map(|pixel| pixel.map(f32::to_bits))
                 .collect::<Vec<_>>()
         };
-        let whole = bits(Engine::Batch, 100);
+        let image = ImageRegion::whole(size);
+        let whole = bits(Engine::Batch, image, 100);
         for tile in [1, 7, 16, TILE_SIDE] {
             for engine in [Engine::Batch, Engine::Auto] {
-                assert!(bits(engine, tile) == whole, "{tile}, {engine:?}");
+                assert!(bits(engine, image, tile) == whole, "{tile}, {engine:?}");
+            }
+        }
+        for corners in [
+            [1, 1, 70, 41],
+            [13, 7, 46, 8],
+            [69, 40, 70, 41],
+            [0, 3, 2, 36],
+        ] {
+            let region = RegionCorners(corners).within(size).expect("it is inside");
+            let part = (0..region.size().pixels()).map(|pixel| region.place(pixel));
+            let part = part.map(|place| whole[image.pixel(place).expect("it is inside")]);
+            let part: Vec<_> = part.collect();
+            for (engine, tile) in [(Engine::Point, 16), (Engine::Batch, 7), (Engine::Auto, 64)] {
+                assert!(bits(engine, region, tile) == part, "{region}, {engine:?}");
             }
         }
     }

@@ -11,7 +11,7 @@ use adumbra::{Host, SampleRequest, Sampled, host::MessageId};
 pub struct TileHost<'a> {
     textures: &'a Textures,
     interrupt: &'a Interrupt,
-    /// The pixels of the tile, by the numbers of its points; none for helpers.
+    /// The pixels of the tile, by the numbers of its points; none beyond the region.
     pixels: &'a [Option<usize>],
     /// The point that the engine calls its first one.
     first: usize,

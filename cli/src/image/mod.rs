@@ -28,20 +28,20 @@ use crate::report::{self, OutputFormat};
 use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Image, ImageFormat, ImageSize, PngImage, write_exr, write_png};
+use adumbra_image::{Fingerprint, ImageFormat, ImagePart, ImageRegion};
 use antialias::EdgeAntialiasing;
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
 pub use output_choice::{ShownOutput, choose_output};
-pub use save::image_format;
-pub use save::save_atomically;
+use save::{OutputFile, save};
+pub use save::{image_format, save_atomically, save_colours, save_numbers};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 pub use textures::Textures;
-use view::{PngPixels, ToneMapping};
+use view::{ToneMapping, is_scaled};
 
 /// # Errors
 /// If the file is at fault, the usage is, or a point was stopped.
@@ -58,6 +58,7 @@ pub fn image(args: ImageArgs) -> CliResult {
 pub fn image_with_interrupt(args: ImageArgs, interrupt: &Interrupt) -> CliResult {
     let out = args.out.as_deref().map(OutputFile::new).transpose()?;
     check_options(&args)?;
+    region(&args)?;
     for path in out.iter().flat_map(|out| image_paths(&args, out)) {
         let textures = args.textures.iter().map(|texture| &*texture.file);
         let read = textures.chain([&*args.file]);
@@ -78,19 +79,6 @@ pub fn image_with_interrupt(args: ImageArgs, interrupt: &Interrupt) -> CliResult
     }
 }
 
-/// The file of `-o`.
-struct OutputFile<'a> {
-    path: &'a Path,
-    kind: ImageFormat,
-}
-
-impl OutputFile<'_> {
-    fn new(path: &Path) -> CliResult<OutputFile<'_>> {
-        let kind = image_format(path)?;
-        Ok(OutputFile { path, kind })
-    }
-}
-
 /// Refuses options that mean nothing with, or without, others.
 fn check_options(args: &ImageArgs) -> CliResult {
     let is_over = matches!(args.time, Some(FrameTimes::Range(..)));
@@ -101,6 +89,9 @@ fn check_options(args: &ImageArgs) -> CliResult {
         _ if args.at.is_some() && args.watch => "`--at` follows a pixel once: leave `--watch` out",
         Some(_) if args.at.is_some() => {
             "`--at` follows a pixel of one image: give its time by `--time T`, without `--frames`"
+        }
+        _ if args.region.is_some() && args.out.is_none() => {
+            "`--region` says what is drawn, and without -o nothing is: `--at` is of the whole image"
         }
         _ if args.at.is_some() && args.group => {
             "`--at` follows a pixel of one shader: draw its group without it"
@@ -131,6 +122,24 @@ fn check_antialiasing(args: &ImageArgs) -> CliResult {
         _ => "`--antialias` is for `--view value`: other views are of single points",
     };
     Err(CliError::usage(message))
+}
+
+/// The pixels of `--region`, or all.
+///
+/// # Errors
+/// If they are not in the image, or have colours that depend on all others.
+fn region(args: &ImageArgs) -> CliResult<ImageRegion> {
+    let Some(corners) = args.region else {
+        return Ok(ImageRegion::whole(args.size));
+    };
+    let is_png = |out: &PathBuf| ImageFormat::from_path(out) == Some(ImageFormat::Png);
+    let is_shown = args.out.as_ref().is_some_and(is_png);
+    if is_shown && is_scaled(args.view) && args.scale.is_none() {
+        return Err(CliError::usage(
+            "the scale of a view in PNG is that of all pixels, and `--region` draws some: give it by `--scale S`, or write an .exr file, which has none",
+        ));
+    }
+    corners.within(args.size).map_err(CliError::usage)
 }
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
@@ -232,6 +241,7 @@ fn render(
     if let Some(edges) = &edges {
         report::diagnostics_to_stderr(&edges.warnings(), &sources, OutputFormat::Text);
     }
+    let region = region(args)?;
     let files = image_paths(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
@@ -244,6 +254,7 @@ fn render(
             setup: &setup,
             instance: &instance,
             grid: &grid,
+            region,
             output: &shown,
             view: args.view,
             textures: &textures,
@@ -251,7 +262,11 @@ fn render(
             samples: args.samples,
             threads: args.threads.map_or(0, usize::from),
         };
-        stopped |= !one(args, out.kind, (&job, edges.as_ref()), &sources, file)?;
+        let file = OutputFile {
+            path: file,
+            kind: out.kind,
+        };
+        stopped |= !one(args, &file, (&job, edges.as_ref()), &sources)?;
     }
     match stopped {
         false => Ok(()),
@@ -262,10 +277,9 @@ fn render(
 /// Draws an image and writes it. Returns whether no pixel of it was stopped.
 fn one(
     args: &ImageArgs,
-    kind: ImageFormat,
+    out: &OutputFile<'_>,
     (job, edges): (&DrawJob<'_>, Option<&EdgeAntialiasing>),
     sources: &Sources,
-    file: &Path,
 ) -> CliResult<bool> {
     let program = job.instance.program();
     let start = Instant::now();
@@ -277,14 +291,13 @@ fn one(
     }
     let seconds = start.elapsed().as_secs_f64();
 
-    let mut legend = write(args, kind, job, &drawn, file)?;
+    let mut legend = write(args, out, job, &drawn)?;
     if args.view == ViewName::Nan {
         legend += &nan_origin::first_nan_origin(job, sources, &drawn.pixels).unwrap_or_default();
     }
-    let width = job.grid.size().width() as usize;
-    drawn.messages.print(program, width)?;
+    drawn.messages.print(program, job.region)?;
     io::stdout().write_all(legend.as_bytes())?;
-    drawn.faults.report(sources, width);
+    drawn.faults.report(sources, job.region);
     if args.view == ViewName::Value {
         note_nan_pixels(&drawn.pixels);
     }
@@ -354,12 +367,10 @@ fn times(args: &ImageArgs) -> CliResult<FrameTimes> {
 /// Writes the file and returns the legend of its view.
 fn write(
     args: &ImageArgs,
-    kind: ImageFormat,
+    out: &OutputFile<'_>,
     job: &DrawJob<'_>,
     drawn: &DrawnImage,
-    path: &Path,
 ) -> CliResult<String> {
-    let size = job.grid.size();
     let channels = view::view_channels(job.view, job.output);
     let tone = ToneMapping {
         view: job.view,
@@ -367,81 +378,22 @@ fn write(
         is_linear: args.linear,
         scale: args.scale,
     };
-    let colours = tone.colours(size, &drawn.pixels, &drawn.stopped);
-    save(path, kind, size, channels, &drawn.pixels, &colours)?;
+    let colours = tone.colours(job.region, &drawn.pixels, &drawn.stopped);
+    let part = args.region.map(|_| ImagePart {
+        region: job.region,
+        key: part_key(args, job),
+        is_interrupted: false,
+    });
+    let size = job.region.size();
+    save(out, size, channels, &drawn.pixels, &colours, part.as_ref())?;
     Ok(colours.legend)
 }
 
-/// Writes numbers at pixels by the colours of a view, as they are. Returns the number that is white
-/// in PNG; EXR has the numbers themselves.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn save_numbers(
-    path: &Path,
-    size: ImageSize,
-    channels: usize,
-    pixels: Vec<[f32; 4]>,
-    view: ViewName,
-    scale: Option<f32>,
-) -> CliResult<Option<f32>> {
-    let kind = image_format(path)?;
-    let tone = ToneMapping {
-        view,
-        channels,
-        is_linear: true,
-        scale,
-    };
-    let tone = ToneMapping {
-        scale: Some(tone.scale(&pixels)),
-        ..tone
-    };
-    let colours = tone.colours(size, &pixels, &[]);
-    save(path, kind, size, channels, &pixels, &colours)?;
-    Ok(tone.scale.filter(|_| kind == ImageFormat::Png))
-}
-
-/// Writes an image of colours, as `image` does.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn save_colours(
-    path: &Path,
-    size: ImageSize,
-    channels: usize,
-    pixels: &[[f32; 4]],
-) -> CliResult {
-    let tone = ToneMapping {
-        view: ViewName::Value,
-        channels,
-        is_linear: false,
-        scale: None,
-    };
-    let colours = tone.colours(size, pixels, &[]);
-    save(path, image_format(path)?, size, channels, pixels, &colours)
-}
-
-fn save(
-    path: &Path,
-    kind: ImageFormat,
-    size: ImageSize,
-    channels: usize,
-    pixels: &[[f32; 4]],
-    colours: &PngPixels,
-) -> CliResult {
-    match kind {
-        ImageFormat::Png => {
-            let png = PngImage {
-                size,
-                bytes: &colours.bytes,
-                has_alpha: colours.has_alpha,
-                is_srgb: colours.is_srgb,
-            };
-            save_atomically(path, |file| write_png(&png, file))
-        }
-        ImageFormat::Exr => {
-            let image = Image::from_pixels(size, channels, pixels.to_vec());
-            save_atomically(path, |file| write_exr(&image, file))
-        }
-    }
+/// The key of all parts of an image: what it is drawn from, but for textures and buffers.
+fn part_key(args: &ImageArgs, job: &DrawJob<'_>) -> u64 {
+    let mut all = Fingerprint::new();
+    all.add_bytes(&job.instance.program().to_bytecode());
+    all.add_debug(job.grid);
+    all.add_debug(&(job.view, &job.output.name, job.samples, args.antialias));
+    all.value()
 }

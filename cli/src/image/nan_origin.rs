@@ -21,8 +21,7 @@ pub fn first_nan_origin(
 ) -> Option<String> {
     let first = |verdict| pixels.iter().position(|pixel| pixel[0] == verdict);
     let pixel = first(NAN).or_else(|| first(BAD_DERIVATIVE))?;
-    let in_quads = job.instance.program().quad().is_some();
-    let (tile, at) = Tile::around(job.grid.size(), pixel, in_quads);
+    let (tile, at) = Tile::around(job.region, pixel, job.is_in_quads());
     let planes = job.grid.planes(&tile.positions, PIXEL_CENTRE);
     let globals = (0..tile.positions.len()).map(|at| {
         let mut globals = job.grid.globals();
@@ -45,8 +44,7 @@ pub fn first_nan_origin(
         let span = shown.iter().find_map(|origin| origin[part]);
         Some((what, span?))
     })?;
-    let width = job.grid.size().width() as usize;
-    let (x, y) = (pixel % width, pixel / width);
+    let [x, y] = job.region.place(pixel);
     let name = &job.output.name;
     Some(format!(
         "at ({x}, {y}) {what}`{name}` became NaN in {}\n",

@@ -1,10 +1,32 @@
 //! Writes image files, with the errors of the command.
 
+use super::view::{PngPixels, ToneMapping};
+use crate::args::image::ViewName;
 use crate::error::{CliError, CliResult};
-use adumbra_image::{ImageError, ImageFormat};
+use adumbra_image::{
+    Image, ImageError, ImageFormat, ImagePart, ImageRegion, ImageSize, PngImage, write_exr,
+    write_exr_part, write_png,
+};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
+
+/// A file that is written.
+pub struct OutputFile<'a> {
+    pub path: &'a Path,
+    pub kind: ImageFormat,
+}
+
+impl OutputFile<'_> {
+    /// The file of that path.
+    ///
+    /// # Errors
+    /// As for [`image_format`].
+    pub fn new(path: &Path) -> CliResult<OutputFile<'_>> {
+        let kind = image_format(path)?;
+        Ok(OutputFile { path, kind })
+    }
+}
 
 /// The format of a file that can be written.
 ///
@@ -32,6 +54,89 @@ pub fn save_atomically(
 ) -> CliResult {
     let saved = adumbra_image::save_atomically(path, write);
     saved.map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Writes numbers at pixels by the colours of a view, as they are. Returns the number that is white
+/// in PNG; EXR has the numbers themselves.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save_numbers(
+    path: &Path,
+    size: ImageSize,
+    channels: usize,
+    pixels: Vec<[f32; 4]>,
+    view: ViewName,
+    scale: Option<f32>,
+) -> CliResult<Option<f32>> {
+    let out = OutputFile::new(path)?;
+    let tone = ToneMapping {
+        view,
+        channels,
+        is_linear: true,
+        scale,
+    };
+    let tone = ToneMapping {
+        scale: Some(tone.scale(&pixels)),
+        ..tone
+    };
+    let colours = tone.colours(ImageRegion::whole(size), &pixels, &[]);
+    save(&out, size, channels, &pixels, &colours, None)?;
+    Ok(tone.scale.filter(|_| out.kind == ImageFormat::Png))
+}
+
+/// Writes an image of colours, as `image` does.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save_colours(
+    path: &Path,
+    size: ImageSize,
+    channels: usize,
+    pixels: &[[f32; 4]],
+) -> CliResult {
+    let tone = ToneMapping {
+        view: ViewName::Value,
+        channels,
+        is_linear: false,
+        scale: None,
+    };
+    let colours = tone.colours(ImageRegion::whole(size), pixels, &[]);
+    let out = OutputFile::new(path)?;
+    save(&out, size, channels, pixels, &colours, None)
+}
+
+/// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
+/// image it is, if it is one; a PNG file has its colours alone.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save(
+    out: &OutputFile<'_>,
+    size: ImageSize,
+    channels: usize,
+    pixels: &[[f32; 4]],
+    colours: &PngPixels,
+    part: Option<&ImagePart>,
+) -> CliResult {
+    match out.kind {
+        ImageFormat::Png => {
+            let png = PngImage {
+                size,
+                bytes: &colours.bytes,
+                has_alpha: colours.has_alpha,
+                is_srgb: colours.is_srgb,
+            };
+            save_atomically(out.path, |file| write_png(&png, file))
+        }
+        ImageFormat::Exr => {
+            let image = Image::from_pixels(size, channels, pixels.to_vec());
+            save_atomically(out.path, |file| match part {
+                Some(part) => write_exr_part(&image, part, file),
+                None => write_exr(&image, file),
+            })
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Tallies the faults and messages of an image's pixels: counted, and shown where they came first.
+//! Tallies the faults and messages of a region's pixels: counted, and shown where they came first
+//! in the image.
 
 use crate::report;
 use adumbra::{
@@ -6,6 +7,7 @@ use adumbra::{
     diagnostics::{Span, fault_diagnostic},
     host::{Fault, FaultKind, Faults, MessageId},
 };
+use adumbra_image::ImageRegion;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -71,7 +73,7 @@ impl FaultTally {
     }
 
     /// Reports each fault once, in the order in which pixels first met them.
-    pub fn report(&self, sources: &Sources, width: usize) {
+    pub fn report(&self, sources: &Sources, region: ImageRegion) {
         let mut met: Vec<_> = self.met.iter().collect();
         met.sort_by_key(|(_, met)| met.first);
         let diagnostics: Vec<_> = met
@@ -85,7 +87,7 @@ impl FaultTally {
                     1 => "at 1 pixel:".to_owned(),
                     n => format!("at {n} pixels, the first"),
                 };
-                let (x, y) = (first % width, first / width);
+                let [x, y] = region.place(*first);
                 diagnostic.label = format!("{} {count} ({x}, {y})", diagnostic.label);
                 diagnostic
             })
@@ -149,10 +151,10 @@ impl MessageTally {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn print(&self, program: &Program, width: usize) -> io::Result<()> {
+    pub fn print(&self, program: &Program, region: ImageRegion) -> io::Result<()> {
         let mut out = io::stdout().lock();
         for (pixel, messages) in &self.by_pixel {
-            let (x, y) = (pixel % width, pixel / width);
+            let [x, y] = region.place(*pixel);
             for (message, args) in messages {
                 let text = program.messages()[message.index()].render(args);
                 writeln!(out, "({x}, {y}) {}", text.trim_end_matches('\n'))?;

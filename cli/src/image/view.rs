@@ -4,7 +4,7 @@ use super::output_choice::ShownOutput;
 use crate::args::image::ViewName;
 use adumbra::{batch::Part, value::HumanFloat};
 use adumbra_image::{
-    ImageSize, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
+    ImageRegion, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
     to_byte,
 };
 use std::fmt::Write;
@@ -85,6 +85,11 @@ pub fn view_channels(view: ViewName, shown: &ShownOutput) -> usize {
     }
 }
 
+/// Whether the colours of a view in PNG have a scale.
+pub fn is_scaled(view: ViewName) -> bool {
+    matches!(view, ViewName::Ddx | ViewName::Ddy | ViewName::Width)
+}
+
 /// The bytes of a PNG file.
 #[derive(Debug)]
 pub struct PngPixels {
@@ -107,8 +112,13 @@ pub struct ToneMapping {
 }
 
 impl ToneMapping {
-    /// The colours of an image.
-    pub fn colours(&self, size: ImageSize, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
+    /// The colours of an image's region.
+    pub fn colours(
+        &self,
+        region: ImageRegion,
+        pixels: &[[f32; 4]],
+        stopped: &[usize],
+    ) -> PngPixels {
         let scale = self.scale(pixels);
         let mut bytes: Vec<[u8; 4]> = pixels
             .iter()
@@ -126,14 +136,13 @@ impl ToneMapping {
             },
             has_alpha,
             is_srgb: self.view == ViewName::Value && !self.is_linear,
-            legend: self.legend(size, pixels, scale),
+            legend: self.legend(region, pixels, scale),
         }
     }
 
     /// The derivative that is white.
     pub fn scale(&self, pixels: &[[f32; 4]]) -> f32 {
-        let is_scaled = matches!(self.view, ViewName::Ddx | ViewName::Ddy | ViewName::Width);
-        if let (true, None) = (is_scaled, self.scale) {
+        if let (true, None) = (is_scaled(self.view), self.scale) {
             let numbers = pixels.iter().flat_map(|pixel| &pixel[..self.channels]);
             return derivative_scale(numbers.copied().collect());
         }
@@ -175,7 +184,7 @@ impl ToneMapping {
         }
     }
 
-    fn legend(&self, size: ImageSize, pixels: &[[f32; 4]], scale: f32) -> String {
+    fn legend(&self, region: ImageRegion, pixels: &[[f32; 4]], scale: f32) -> String {
         let scale = HumanFloat(scale);
         match self.view {
             ViewName::Value => String::new(),
@@ -184,7 +193,7 @@ impl ToneMapping {
             }
             ViewName::Width => format!("black 0, white {scale} per pixel\n"),
             ViewName::Lod => level_legend(pixels.iter().map(|pixel| pixel[0])),
-            ViewName::Nan => nan_legend(size, pixels),
+            ViewName::Nan => nan_legend(region, pixels),
         }
     }
 }
@@ -199,7 +208,7 @@ fn unit(x: f32) -> f64 {
 }
 
 /// The legend of `nan`: how many pixels are no numbers, and the first of each kind.
-fn nan_legend(size: ImageSize, pixels: &[[f32; 4]]) -> String {
+fn nan_legend(region: ImageRegion, pixels: &[[f32; 4]]) -> String {
     let mut legend = String::new();
     for (verdict, name) in [
         (NAN, "NaN (red)"),
@@ -209,8 +218,7 @@ fn nan_legend(size: ImageSize, pixels: &[[f32; 4]]) -> String {
         let count = pixels.iter().filter(|pixel| pixel[0] == verdict).count();
         write!(legend, "{name}: {}", pixel_count(count)).expect("memory");
         if let Some(first) = pixels.iter().position(|pixel| pixel[0] == verdict) {
-            let width = size.width() as usize;
-            let (x, y) = (first % width, first / width);
+            let [x, y] = region.place(first);
             write!(legend, ", the first at ({x}, {y})").expect("memory");
         }
         legend.push('\n');

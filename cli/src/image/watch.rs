@@ -1,8 +1,8 @@
 //! `--watch` draws again whenever a file changes that the image was made from. A failed drawing
 //! leaves the last image as it is.
 
-use super::OutputFile;
 use super::render;
+use super::save::OutputFile;
 use crate::args::image::ImageArgs;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};

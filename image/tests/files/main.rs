@@ -1,6 +1,7 @@
 //! Image files: written ones are read again; broken or hostile ones, and other formats, are
 //! refused.
 
+mod parts;
 mod rows;
 
 use adumbra_image::{

@@ -9,8 +9,8 @@ use adumbra_render::scene_image::add_textures;
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::environment::EnvironmentLight;
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, PixelFilter, ShadingEngine,
-    WaveShader, trace_tile,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PixelFilter,
+    ShadingEngine, WaveShader, trace_tile,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
@@ -156,7 +156,7 @@ impl Stage {
         let mut pixels = vec![[0.0; 4]; size[0] as usize * size[1] as usize];
         draw_tiles(
             &job,
-            &tiles(size),
+            &tiles(ImageTile::whole(size)),
             || SceneTextures::new(TextureHost::new(cache.clone(), lookup), partials),
             |tile, drawn, textures| {
                 for ([x, y], colour) in tile.pixels().zip(drawn) {
@@ -187,7 +187,7 @@ impl Stage {
             vec![[0.0; 4]; count],
             vec![Vec::<PixelRequest>::new(); count],
         ));
-        let (tiles, next) = (tiles(size), AtomicUsize::new(0));
+        let (tiles, next) = (tiles(ImageTile::whole(size)), AtomicUsize::new(0));
         let mut programs = self.shaders.iter().map(|shader| shader.instance.program());
         let is_in_quads = programs.any(|program| program.quad().is_some());
         let work = || -> Result<(), String> {

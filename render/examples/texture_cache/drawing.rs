@@ -7,7 +7,8 @@ use adumbra_render::scene::Scene;
 use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::shading::{
-    AreaLights, ClosureTable, MaterialShader, PathScene, PathSettings, PixelFilter, ShadingEngine,
+    AreaLights, ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PixelFilter,
+    ShadingEngine,
 };
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest};
@@ -121,7 +122,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> 
     let start = Instant::now();
     draw_tiles(
         &job,
-        &tiles(scene.camera.size),
+        &tiles(ImageTile::whole(scene.camera.size)),
         || {
             let mut host = TextureHost::new(cache.clone(), drawing.derivatives.lookup());
             if drawing.records {

@@ -1,11 +1,11 @@
 //! The arguments. Doc comments of items are the help.
 
 use super::tone::{Tone, ToneCurve};
+use adumbra_image::{ColorSpace, RegionCorners};
 use crate::derivative_mode::DerivativeMode;
 use crate::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
 use crate::shading::{PixelFilter, ShadingEngine};
 use crate::texture::{Filter, LevelRule, SampleFormat, Wrap};
-use adumbra_image::ColorSpace;
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -33,6 +33,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Subcommand {
     /// Convert an image to a tiled EXR file with all mip levels
     Texture(TextureArguments),
+    /// Join the parts of an image, which --region drew, to the whole
+    Merge(MergeArguments),
 }
 
 /// What to draw, and how.
@@ -48,6 +50,11 @@ pub(crate) struct DrawArguments {
     /// Width and height in pixels, in place of the scene's
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub(crate) size: Option<[u32; 2]>,
+
+    /// Draw only the pixels from column X0 and row Y0 to before column X1 and row Y1. EXR files say
+    /// where in the image these are, and `merge` joins them
+    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
+    pub(crate) region: Option<RegionCorners>,
 
     /// Samples of each pixel, in place of the scene's or of 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)), allow_negative_numbers = true)]
@@ -311,6 +318,18 @@ pub(crate) struct TextureArguments {
     /// The numbers of the tiled texture
     #[arg(long, value_enum, default_value = "source")]
     pub(crate) format: FormatName,
+}
+
+/// Parts of an image.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// The parts, in any order: .exr files of adumbra-render or of adumbra image
+    #[arg(required = true, value_name = "PART")]
+    pub(crate) parts: Vec<PathBuf>,
+
+    /// The image, an EXR file: the same as if it had been drawn at once
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 /// Formats of numbers in tiled files.

@@ -1,42 +1,41 @@
 //! Draws a scene.
 
-use super::Fallible;
 use super::arguments::{DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
 use super::progress::{ImageInputs, ProgressFile};
+use super::seed_view::seed_view;
+use super::statistics::{print_statistics, print_times};
+use super::{Fallible, UsageError};
+use adumbra::Diagnostics;
+use adumbra::diagnostics::fault_diagnostic;
+use adumbra_image::{
+    Fingerprint, Image, ImageFormat, ImagePart, ImageRegion, ImageSize, NO_LEVEL, read_image,
+};
 use crate::derivative_mode::DerivativeMode;
-use crate::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
-use crate::fingerprint::Fingerprint;
+use crate::differential::{Differentials, PathDifferentials, SeedRule};
 use crate::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
 use crate::scene::{DEFAULT_SAMPLES, Scene, SceneLoader};
 use crate::scene_image::{add_textures, load_environment};
 use crate::scene_textures::SceneTextures;
 use crate::shading::{
     AreaLights, ClosureTable, ImageTile, MaterialFaults, MaterialShader, PathScene, PathSettings,
-    PhaseTimes, WaveShader,
+    WaveShader,
 };
-use crate::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
+use crate::texture::KeepConversions;
+use crate::texture::cache::{CacheSettings, MissPolicy, TextureCache};
 use crate::texture::host::{LookupSettings, TextureHost};
-use crate::texture::{Footprint, KeepConversions, LevelRule};
-use adumbra::Diagnostics;
-use adumbra::diagnostics::fault_diagnostic;
-use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
-use glam::{DVec2, Vec3};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The size of the texture that the view `footprint` shows levels of.
-const FOOTPRINT_TEXELS: u32 = 1024;
-
 /// Loads the scene, draws it and writes the image.
 ///
 /// # Errors
 /// If a file is at fault, an option does not fit the scene, or the image cannot be written.
 pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
-    image_format(&arguments.out)?;
+    let format = image_format(&arguments.out)?;
     let start = Instant::now();
     let scene = SceneLoader::new()
         .with_options(DerivativeMode::from(arguments.derivatives).options())
@@ -58,23 +57,34 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     if arguments.alpha && view != View::Beauty {
         return Err("--alpha is of the beauty view: other views have no transparent pixels".into());
     }
+    let region = region(arguments, image_size, (&view, format))?;
     let loaded = start.elapsed();
     let image = match &view {
-        View::Footprint | View::Derivative(..) => OutputImage {
-            pixels: seed_view(&scene, arguments, &view)?,
-            stopped: 0,
-            is_whole: true,
-            progress: None,
-        },
-        _ => draw_paths(&scene, arguments, &view, image_size)?,
+        View::Footprint | View::Derivative(..) => {
+            let differentials = differentials(&scene, arguments, 1);
+            OutputImage {
+                pixels: seed_view(&scene, &differentials, &view, region)?,
+                key: seed_key(&scene, arguments, &view),
+                stopped: 0,
+                is_whole: true,
+                progress: None,
+            }
+        }
+        _ => draw_paths(&scene, arguments, &view, region)?,
     };
+    let part = arguments.region.map(|_| ImagePart {
+        region,
+        key: image.key,
+        is_interrupted: !image.is_whole,
+    });
     write(
         &arguments.out,
         &view,
         arguments.tone(),
         arguments.alpha,
-        image_size,
+        region.size(),
         &image.pixels,
+        part.as_ref(),
     )?;
     if arguments.stats {
         let drawn = start.elapsed() - loaded;
@@ -83,7 +93,8 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
             "scene       {triangles} triangles, {} materials, {loaded:.2?}",
             scene.materials.len()
         );
-        println!("image       {}×{}, {drawn:.2?}", size[0], size[1]);
+        let (width, height) = (region.size().width(), region.size().height());
+        println!("image       {width}×{height}, {drawn:.2?}");
     }
     if !image.is_whole {
         return Err(match image.progress {
@@ -99,6 +110,26 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         1 => Err("1 point was stopped: it is black".into()),
         stopped => Err(format!("{stopped} points were stopped: they are black").into()),
     }
+}
+
+/// The pixels of `--region`, or all.
+///
+/// # Errors
+/// If they are not in the image, or have colours that depend on all others.
+fn region(
+    arguments: &DrawArguments,
+    image: ImageSize,
+    shown: (&View, ImageFormat),
+) -> Fallible<ImageRegion> {
+    let Some(corners) = arguments.region else {
+        return Ok(ImageRegion::whole(image));
+    };
+    if let (View::Derivative(..), ImageFormat::Png) = shown {
+        let why = "the scale of a derivative in PNG is that of all pixels, and --region draws some: write an .exr file, which has the numbers";
+        return Err(UsageError(why.to_owned()).into());
+    }
+    let region = corners.within(image);
+    Ok(region.map_err(|error| UsageError(error.to_string()))?)
 }
 
 /// Prints the faults of each material, with the numbers of points.
@@ -144,7 +175,7 @@ fn draw_paths(
     scene: &Scene,
     arguments: &DrawArguments,
     view: &View,
-    image_size: ImageSize,
+    region: ImageRegion,
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
     let mode = DerivativeMode::from(arguments.derivatives);
@@ -162,7 +193,7 @@ fn draw_paths(
         ignores_partials: mode.ignores_partials(),
     };
     let reference = match view {
-        View::Difference => Some(reference(arguments, image_size)?),
+        View::Difference => Some(reference(arguments, region.image())?),
         _ => None,
     };
     let stop = Arc::new(AtomicBool::new(false));
@@ -209,20 +240,19 @@ fn draw_paths(
         threads,
         stop: &stop,
     };
-    let all = tiles(scene.camera.size);
-    let width = scene.camera.size[0] as usize;
+    let all = tiles(region.into());
     let empty = if *view == View::Level {
         [NO_LEVEL, 0.0, 0.0, 0.0]
     } else {
         [0.0; 4]
     };
-    let mut pixels = vec![empty; image_size.pixels()];
+    let mut pixels = vec![empty; region.size().pixels()];
     let is_level = *view == View::Level;
-    let inputs = image_inputs(scene, arguments, &job.settings, &lookup, is_level);
+    let inputs = image_inputs(scene, arguments, &job.settings, &lookup, is_level, region);
     let mut is_drawn = vec![false; all.len()];
     let restore = |tile: usize, drawn: &[[f32; 4]]| {
         is_drawn[tile] = true;
-        copy_tile(&mut pixels, width, all[tile], drawn);
+        copy_tile(&mut pixels, region, all[tile], drawn);
     };
     let mut progress =
         ProgressFile::open(&arguments.out, &inputs, &all, arguments.resume, restore)?;
@@ -238,13 +268,14 @@ fn draw_paths(
         );
     }
     let bar = progress_bar(all.len(), finished);
-    let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
+    let first = all[0];
+    let columns = region.size().width().div_ceil(TILE_SIDE);
     let report = draw_tiles(&job, &left, textures, |tile, drawn, textures| {
         let levels = textures.take_levels(drawn.len());
         let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
         let drawn = if is_level { &levels } else { drawn };
-        copy_tile(&mut pixels, width, tile, drawn);
-        let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
+        copy_tile(&mut pixels, region, tile, drawn);
+        let index = (tile.y - first.y) / TILE_SIDE * columns + (tile.x - first.x) / TILE_SIDE;
         if let Some(mut file) = progress.take() {
             match file.append(index as usize, drawn) {
                 Ok(()) => progress = Some(file),
@@ -264,7 +295,7 @@ fn draw_paths(
     }
     report_faults(scene, &report.faults);
     if let Some(reference) = reference {
-        difference(&reference, &mut pixels);
+        difference(&reference, region, &mut pixels);
     }
     if arguments.stats {
         print_statistics(&cache.statistics(), environment.bytes());
@@ -272,6 +303,7 @@ fn draw_paths(
     }
     Ok(OutputImage {
         pixels,
+        key: inputs.part_key(view),
         stopped: report.faults.stopped(),
         is_whole: !stop.load(Ordering::Relaxed) || finished == all.len(),
         progress,
@@ -285,22 +317,32 @@ fn image_inputs(
     settings: &PathSettings,
     lookup: &LookupSettings,
     is_level: bool,
+    region: ImageRegion,
 ) -> ImageInputs {
     let mut options = Fingerprint::new();
     options.add_debug(&(settings, lookup, is_level));
     options.add_debug(&(arguments.derivatives, arguments.time));
     ImageInputs {
-        size: scene.camera.size,
+        region,
         scene: scene.fingerprint(),
         images: scene.image_fingerprint(),
         options: options.value(),
     }
 }
 
-/// Copies the pixels of a tile, row by row, into an image.
-fn copy_tile(pixels: &mut [[f32; 4]], width: usize, tile: ImageTile, drawn: &[[f32; 4]]) {
-    for ([x, y], pixel) in tile.pixels().zip(drawn) {
-        pixels[y as usize * width + x as usize] = *pixel;
+/// The key of the parts of a view of seeds.
+fn seed_key(scene: &Scene, arguments: &DrawArguments, view: &View) -> u64 {
+    let mut all = Fingerprint::new();
+    all.add(scene.fingerprint());
+    all.add_debug(&(view, arguments.seeds));
+    all.value()
+}
+
+/// Copies the pixels of a tile of a region, row by row.
+fn copy_tile(pixels: &mut [[f32; 4]], region: ImageRegion, tile: ImageTile, drawn: &[[f32; 4]]) {
+    for (place, pixel) in tile.pixels().zip(drawn) {
+        let at = region.pixel(place.map(|side| side as usize));
+        pixels[at.expect("tiles are in the region")] = *pixel;
     }
 }
 
@@ -336,66 +378,6 @@ fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Arc<TextureCache> 
     cache
 }
 
-/// What the seeds of hits give, without shading.
-fn seed_view(scene: &Scene, arguments: &DrawArguments, view: &View) -> Fallible<Vec<[f32; 4]>> {
-    let differentials = differentials(scene, arguments, 1);
-    let [width, height] = scene.camera.size;
-    let of_seeds = |seeds: &SurfaceSeeds| -> Fallible<[f32; 4]> {
-        Ok(match view {
-            View::Derivative(name, direction) => {
-                let global = global(seeds, name)?;
-                [global.ddx, global.ddy][*direction].extend(0.0).to_array()
-            }
-            _ => {
-                let uvw = seeds.uvw;
-                let footprint = Footprint {
-                    uv: [uvw.value.x, uvw.value.y],
-                    dx: [uvw.ddx.x, uvw.ddx.y],
-                    dy: [uvw.ddy.x, uvw.ddy.y],
-                };
-                let level = LevelRule::default().level([FOOTPRINT_TEXELS; 2], &footprint, 0.0);
-                [level, 0.0, 0.0, 0.0]
-            }
-        })
-    };
-    let missed = if *view == View::Footprint {
-        [NO_LEVEL, 0.0, 0.0, 0.0]
-    } else {
-        [0.0; 4]
-    };
-    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| DVec2::new(x.into(), y.into())));
-    let pixels = pixels.map(|pixel| {
-        let ray = differentials.camera_ray(pixel + 0.5, DVec2::ZERO);
-        let hit = scene
-            .world
-            .intersect(ray.origin, ray.direction, 0.0, f64::INFINITY);
-        let Some(hit) = hit else {
-            return Ok(missed);
-        };
-        let triangle = scene.world.triangle(&hit);
-        of_seeds(&differentials.surface(&ray, &triangle, hit.t).seeds())
-    });
-    pixels.collect()
-}
-
-fn global(seeds: &SurfaceSeeds, name: &str) -> Fallible<adumbra::Dual<Vec3>> {
-    Ok(match name {
-        "uvw" | "uv" => seeds.uvw,
-        "position" => seeds.position,
-        "normal" => seeds.normal,
-        "gnormal" => seeds.gnormal,
-        "I" => seeds.incoming,
-        "tangent" => seeds.tangent,
-        "bitangent" => seeds.bitangent,
-        _ => {
-            return Err(
-                "the globals are uvw, uv, position, normal, gnormal, I, tangent and bitangent"
-                    .into(),
-            );
-        }
-    })
-}
-
 /// The image to compare with.
 fn reference(arguments: &DrawArguments, size: ImageSize) -> Fallible<Image> {
     let file = arguments.reference.as_deref();
@@ -408,9 +390,12 @@ fn reference(arguments: &DrawArguments, size: ImageSize) -> Fallible<Image> {
 }
 
 /// Replaces pixels by their distance to the reference, and says how far all are.
-fn difference(reference: &Image, pixels: &mut [[f32; 4]]) {
+fn difference(reference: &Image, region: ImageRegion, pixels: &mut [[f32; 4]]) {
+    let whole = ImageRegion::whole(reference.size());
     let mut squares = 0.0_f64;
-    for (pixel, other) in pixels.iter_mut().zip(reference.pixels()) {
+    for (at, pixel) in pixels.iter_mut().enumerate() {
+        let at = whole.pixel(region.place(at));
+        let other = reference.pixels()[at.expect("it is in the image")];
         for (value, other) in pixel.iter_mut().zip(other).take(3) {
             *value = (*value - other).abs();
             squares += f64::from(*value) * f64::from(*value);
@@ -418,42 +403,4 @@ fn difference(reference: &Image, pixels: &mut [[f32; 4]]) {
     }
     let mean = squares / (3 * pixels.len().max(1)) as f64;
     println!("RMSE        {:.6}", mean.sqrt());
-}
-
-fn print_statistics(statistics: &CacheStatistics, environment: usize) {
-    let megabytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    println!(
-        "textures    {} lookups, {} waited",
-        statistics.lookups, statistics.parked
-    );
-    println!(
-        "tiles       {} read, {} different, {} again",
-        statistics.tiles_read,
-        statistics.unique_tiles,
-        statistics.redundant_reads()
-    );
-    println!(
-        "tile bytes  {:.1} MB read, {:.1} MB loaded",
-        megabytes(statistics.bytes_read),
-        megabytes(statistics.bytes_loaded)
-    );
-    println!(
-        "memory      {:.1} MB of tiles at most, {:.1} MB of textures besides, {:.1} MB of environment",
-        megabytes(statistics.peak_bytes),
-        megabytes(statistics.resident_bytes),
-        megabytes(environment as u64)
-    );
-}
-
-/// The share of each part in the time of all threads.
-fn print_times(times: &PhaseTimes) {
-    let total = times.total().as_secs_f64().max(f64::MIN_POSITIVE);
-    let share = |part: Duration| 100.0 * part.as_secs_f64() / total;
-    println!(
-        "time        {:.0} % intersection, {:.0} % shading, {:.0} % textures, {:.0} % other",
-        share(times.intersection),
-        share(times.shading),
-        share(times.textures),
-        share(times.other)
-    );
 }

@@ -1,9 +1,12 @@
-//! The command line: arguments, drawing, files.
+//! The command line: arguments, drawing, merging, files.
 
 mod arguments;
 mod draw;
+mod merge;
 mod output;
 mod progress;
+mod seed_view;
+mod statistics;
 mod tone;
 
 use crate::texture::{TiledOptions, convert_to_tiled};
@@ -12,10 +15,24 @@ use arguments::{Arguments, Subcommand, TextureArguments};
 use clap::Parser;
 use std::error::Error;
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, Write};
 
 /// Any failure, with a message for people.
 pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// Options that do not fit together, or not the scene. The status is 2, as for those that cannot be
+/// read.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for UsageError {}
 
 /// Runs the command `adumbra-render` by its arguments, of which the first is its name, and gives the
 /// exit status: 0 fine, 1 a file is at fault, 2 the usage is.
@@ -36,7 +53,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(()) => 0,
         Err(error) => {
             anstream::eprintln!("adumbra-render: {error}");
-            1
+            if error.is::<UsageError>() { 2 } else { 1 }
         }
     }
 }
@@ -46,6 +63,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn execute(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
+        (Some(Subcommand::Merge(parts)), _) => merge::merge(&parts),
         (None, Some(draw)) => draw::draw(&draw),
         (None, None) => Err("name a scene: a .json, .gltf, .glb, .obj or .adu file".into()),
     }

@@ -5,17 +5,20 @@ use super::arguments::View;
 use super::progress::ProgressFile;
 use super::tone::Tone;
 use adumbra_image::{
-    Image, ImageFormat, ImageSize, PngImage, derivative_grey, derivative_scale, level_colour,
-    level_legend, save_atomically, srgb, to_byte, write_exr, write_png,
+    Image, ImageFormat, ImagePart, ImageSize, PngImage, derivative_grey, derivative_scale,
+    level_colour, level_legend, save_atomically, srgb, to_byte, write_exr, write_exr_part,
+    write_png,
 };
 use std::path::Path;
 
-/// The pixels of an image, linear, row by row.
+/// The pixels of an image, or of a region of it, linear, row by row.
 #[derive(Debug)]
 pub(crate) struct OutputImage {
     /// Points that were stopped.
     pub(crate) stopped: u64,
     pub(crate) pixels: Vec<[f32; 4]>,
+    /// The key of all parts of the image, if this is one.
+    pub(crate) key: u64,
     /// Whether every pixel was drawn.
     pub(crate) is_whole: bool,
     /// The file that keeps the tiles, until the image is written.
@@ -32,7 +35,8 @@ pub(crate) fn image_format(path: &Path) -> Fallible<ImageFormat> {
 }
 
 /// Writes an image, whole or not at all, and prints the legend of its colours. With alpha, colours
-/// are multiplied by it in EXR files, and are not in PNG files.
+/// are multiplied by it in EXR files, and are not in PNG files. An EXR file says which part of an
+/// image it is, if it is one.
 ///
 /// # Errors
 /// If the name ends neither in .png nor in .exr, or the file cannot be written.
@@ -43,6 +47,7 @@ pub(crate) fn write(
     has_alpha: bool,
     size: ImageSize,
     pixels: &[[f32; 4]],
+    part: Option<&ImagePart>,
 ) -> Fallible<()> {
     let saved = match image_format(path)? {
         ImageFormat::Png => {
@@ -68,7 +73,10 @@ pub(crate) fn write(
                 _ => 3,
             };
             let image = Image::from_pixels(size, channels, pixels.to_vec());
-            save_atomically(path, |file| write_exr(&image, file))
+            save_atomically(path, |file| match part {
+                Some(part) => write_exr_part(&image, part, file),
+                None => write_exr(&image, file),
+            })
         }
     };
     Ok(saved.map_err(|error| format!("cannot write {}: {error}", path.display()))?)

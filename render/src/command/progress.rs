@@ -6,12 +6,14 @@
 //! little-endian:
 //!
 //! ```text
-//! header  "adumbraP"  version:u32  width:u32  height:u32  side:u32  inputs:3×u64  checksum:u64
+//! header  "adumbraP"  version:u32  width:u32  height:u32  side:u32  region:4×u32  inputs:3×u64
+//!         checksum:u64
 //! record  tile:u32  pixels:u32  pixels × 4 × f32  checksum:u64
 //! ```
 
 use super::Fallible;
-use crate::fingerprint::Fingerprint;
+use super::arguments::View;
+use adumbra_image::{Fingerprint, ImageRegion};
 use crate::frame::TILE_SIDE;
 use crate::shading::ImageTile;
 use std::fs::{File, TryLockError};
@@ -20,20 +22,32 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"adumbraP";
 /// Counts up with each change of the format, and of what images look like.
-const VERSION: u32 = 1;
-const HEADER_BYTES: usize = 56;
+const VERSION: u32 = 2;
+const HEADER_BYTES: usize = 72;
 
 /// What the bits of an image depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImageInputs {
-    /// Width and height.
-    pub(crate) size: [u32; 2],
+    /// The pixels that are drawn, and the size of the whole image.
+    pub(crate) region: ImageRegion,
     /// The fingerprint of the scene.
     pub(crate) scene: u64,
     /// That of the images that it reads.
     pub(crate) images: u64,
     /// That of all options that change bits.
     pub(crate) options: u64,
+}
+
+impl ImageInputs {
+    /// The key of all parts of a view: of the scene and the options, which are the same on every
+    /// machine. That of images may be of the times of files.
+    pub(crate) fn part_key(&self, view: &View) -> u64 {
+        let mut all = Fingerprint::new();
+        all.add(self.scene);
+        all.add(self.options);
+        all.add_debug(view);
+        all.value()
+    }
 }
 
 /// The file that tiles are appended to while they are drawn.
@@ -174,8 +188,10 @@ fn checksum(seal: u64, bytes: &[u8]) -> u64 {
 /// The header without its checksum.
 fn header(inputs: &ImageInputs) -> Vec<u8> {
     let mut header = MAGIC.to_vec();
-    let [width, height] = inputs.size;
-    for word in [VERSION, width, height, TILE_SIDE] {
+    let image = inputs.region.image();
+    let ([left, top], [right, bottom]) = (inputs.region.start(), inputs.region.end());
+    let sides = [VERSION, image.width(), image.height(), TILE_SIDE];
+    for word in sides.into_iter().chain([left, top, right, bottom]) {
         header.extend(word.to_le_bytes());
     }
     for word in [inputs.scene, inputs.images, inputs.options] {
@@ -207,9 +223,10 @@ fn check(file: &mut File, inputs: &ImageInputs) -> Result<(), Unusable> {
     for (range, what) in [
         (12..20, "its size is another"),
         (20..24, "its tiles have another size"),
-        (24..32, "the scene has changed"),
-        (32..40, "the images of the scene have changed"),
-        (40..48, "the options are others"),
+        (24..40, "its region is another"),
+        (40..48, "the scene has changed"),
+        (48..56, "the images of the scene have changed"),
+        (56..64, "the options are others"),
     ] {
         if fields[range.clone()] != expected[range] {
             return Err(Unusable::Other(what));

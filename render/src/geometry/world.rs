@@ -6,7 +6,7 @@ use super::offset;
 use super::ray::SpaceRay;
 use super::{MAX_COORDINATE, Mesh, MeshInstance, RayHit};
 use crate::differential::Triangle;
-use crate::fingerprint::Fingerprint;
+use adumbra_image::Fingerprint;
 use glam::{DAffine3, DMat3, DVec3, Vec3, Vec3A};
 use obvhs::aabb::Aabb;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Fingerprints of scenes: whether an image that was begun can be continued.
 
 use super::{Environment, Scene};
-use crate::fingerprint::Fingerprint;
+use adumbra_image::Fingerprint;
 
 impl Scene {
     /// What decides the bits of an image but for textures and options: geometry, camera,

@@ -17,6 +17,7 @@ use crate::differential::{
 use crate::geometry::{RayHit, World};
 use crate::scene::Light;
 use adumbra::derivatives::Corner;
+use adumbra_image::ImageRegion;
 use glam::{DVec2, DVec3, Vec3};
 
 /// What every path of an image shares.
@@ -77,11 +78,33 @@ pub struct ImageTile {
 }
 
 impl ImageTile {
+    /// All pixels of an image of that width and height.
+    pub fn whole([width, height]: [u32; 2]) -> ImageTile {
+        ImageTile {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        }
+    }
+
     /// Its pixels, row by row.
     pub fn pixels(self) -> impl Iterator<Item = [u32; 2]> {
         let columns = self.x..self.x + self.width;
         let rows = self.y..self.y + self.height;
         rows.flat_map(move |y| columns.clone().map(move |x| [x, y]))
+    }
+}
+
+impl From<ImageRegion> for ImageTile {
+    fn from(region: ImageRegion) -> ImageTile {
+        let ([x, y], size) = (region.start(), region.size());
+        ImageTile {
+            x,
+            y,
+            width: size.width(),
+            height: size.height(),
+        }
     }
 }
 

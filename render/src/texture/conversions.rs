@@ -10,8 +10,8 @@ use super::TextureSource;
 use super::tiled_file::{
     SampleFormat, TiledFile, TiledFileError, TiledOptions, convert, convert_in_memory,
 };
-use crate::fingerprint::Fingerprint;
 use adumbra_image::ColorSpace;
+use adumbra_image::Fingerprint;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

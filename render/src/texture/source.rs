@@ -1,7 +1,7 @@
 //! Where the image of a texture is: in a file, in a part of one, or in memory.
 
-use crate::fingerprint::Fingerprint;
 use adumbra::sources::open_file;
+use adumbra_image::Fingerprint;
 use adumbra_image::{ColorSpace, ImageError, ImageRows};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -25,6 +25,7 @@ use adumbra::{
     evaluator::Engine,
     inspect::{Observation, observed_nan_origin, observed_nan_origin_in_quad},
 };
+use adumbra_image::ImageRegion;
 use record::{PointTrace, TraceHost};
 use std::io::{self, Write};
 
@@ -96,8 +97,9 @@ pub fn trace_pixel(args: &ImageArgs, at: PixelPosition, interrupt: &Interrupt) -
     }
 
     let rule = program.quad();
-    let pixel = at[1] * args.size.width() as usize + at[0];
-    let (tile, point) = Tile::around(args.size, pixel, rule.is_some());
+    let image = ImageRegion::whole(args.size);
+    let pixel = image.pixel(at).expect("it is within");
+    let (tile, point) = Tile::around(image, pixel, rule.is_some());
     let planes = grid.planes(&tile.positions, grid::PIXEL_CENTRE);
     let globals = (0..tile.positions.len()).map(|point| {
         let mut globals = grid.globals();

@@ -6,6 +6,7 @@ mod at;
 mod errors;
 mod pixels;
 mod quads;
+mod regions;
 mod several;
 mod textures;
 mod views;

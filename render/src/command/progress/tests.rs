@@ -1,13 +1,21 @@
 //! Damaged files: any change is either found or harmless.
 
 use super::*;
-use crate::frame::tiles;
+use adumbra_image::{ImageSize, RegionCorners};
+use crate::frame;
 
-const SIZE: [u32; 2] = [40, 33];
+fn size(width: u64, height: u64) -> ImageSize {
+    ImageSize::new(width, height).expect("it has pixels")
+}
+
+/// The tiles of the inputs' region.
+fn tiles() -> Vec<ImageTile> {
+    frame::tiles(inputs().region.into())
+}
 
 fn inputs() -> ImageInputs {
     ImageInputs {
-        size: SIZE,
+        region: ImageRegion::whole(size(40, 33)),
         scene: 1,
         images: 2,
         options: 3,
@@ -18,13 +26,13 @@ fn inputs() -> ImageInputs {
 fn resume(out: &Path, inputs: &ImageInputs) -> Result<Vec<(usize, f32)>, String> {
     let mut found = Vec::new();
     let restore = |tile: usize, pixels: &[[f32; 4]]| found.push((tile, pixels[0][0]));
-    let file = ProgressFile::open(out, inputs, &tiles(SIZE), true, restore);
+    let file = ProgressFile::open(out, inputs, &tiles(), true, restore);
     file.map(|_| found).map_err(|error| error.to_string())
 }
 
 /// A file with all four tiles, in an order of their own.
 fn whole(out: &Path) -> Vec<u8> {
-    let all = tiles(SIZE);
+    let all = tiles();
     let file = ProgressFile::open(out, &inputs(), &all, false, |_, _| panic!("it is new"));
     let mut file = file.expect("it is opened").expect("it is written");
     for tile in [2, 0, 3, 1] {
@@ -117,10 +125,19 @@ fn progress_of_another_image_is_refused() {
         ),
         (
             ImageInputs {
-                size: [33, 40],
+                region: ImageRegion::whole(size(33, 40)),
                 ..inputs()
             },
             "its size is another",
+        ),
+        (
+            ImageInputs {
+                region: RegionCorners([0, 0, 39, 33])
+                    .within(size(40, 33))
+                    .expect("inside"),
+                ..inputs()
+            },
+            "its region is another",
         ),
     ] {
         let error = resume(&out, &other).expect_err("it is another image");
@@ -134,7 +151,7 @@ fn progress_of_another_image_is_refused() {
 fn two_processes_cannot_draw_one_image() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("a.png");
-    let open = || ProgressFile::open(&out, &inputs(), &tiles(SIZE), true, |_, _| {});
+    let open = || ProgressFile::open(&out, &inputs(), &tiles(), true, |_, _| {});
     let first = open().expect("it is opened").expect("it is written");
     let error = open().expect_err("it is locked").to_string();
     assert!(error.contains("another process draws"), "{error}");

@@ -1,7 +1,7 @@
 //! Fingerprints: 64 bits that say whether inputs are the same as before. They are the same on every
 //! machine, and no protection against forgery.
 
-use adumbra::sources::open_file;
+use crate::rows::open_file;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,7 +17,7 @@ const CHUNK: usize = 1 << 20;
 /// A hash that everything is added to, in order.
 ///
 /// ```
-/// use adumbra_render::fingerprint::Fingerprint;
+/// use adumbra_image::Fingerprint;
 /// let of = |parts: &[&str]| {
 ///     let mut all = Fingerprint::new();
 ///     parts.iter().for_each(|part| all.add_bytes(part.as_bytes()));
@@ -88,12 +88,11 @@ impl Fingerprint {
     }
 
     fn try_add_file(&mut self, path: &Path, most: u64) -> io::Result<()> {
-        let mut file = open_file(path)?;
-        let metadata = file.metadata()?;
-        let is_hashed = metadata.len() <= most;
-        self.add(metadata.len());
+        let (mut file, len) = open_file(path)?;
+        let is_hashed = len <= most;
+        self.add(len);
         if !is_hashed {
-            let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
+            let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH);
             self.add_debug(&modified.ok());
         }
         let mut chunk = vec![0; CHUNK];
