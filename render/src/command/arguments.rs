@@ -1,11 +1,11 @@
 //! The arguments. Doc comments of items are the help.
 
 use super::tone::{Tone, ToneCurve};
-use adumbra_image::{ColorSpace, RegionCorners};
 use crate::derivative_mode::DerivativeMode;
 use crate::scene::{MAX_BOUNCES, MAX_SAMPLES, MaterialReplacement, PreviewShape};
 use crate::shading::{PixelFilter, ShadingEngine};
 use crate::texture::{Filter, LevelRule, SampleFormat, Wrap};
+use adumbra_image::{ColorSpace, RegionCorners};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;

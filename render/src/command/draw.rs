@@ -6,11 +6,6 @@ use super::progress::{ImageInputs, ProgressFile};
 use super::seed_view::seed_view;
 use super::statistics::{print_statistics, print_times};
 use super::{Fallible, UsageError};
-use adumbra::Diagnostics;
-use adumbra::diagnostics::fault_diagnostic;
-use adumbra_image::{
-    Fingerprint, Image, ImageFormat, ImagePart, ImageRegion, ImageSize, NO_LEVEL, read_image,
-};
 use crate::derivative_mode::DerivativeMode;
 use crate::differential::{Differentials, PathDifferentials, SeedRule};
 use crate::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
@@ -24,6 +19,11 @@ use crate::shading::{
 use crate::texture::KeepConversions;
 use crate::texture::cache::{CacheSettings, MissPolicy, TextureCache};
 use crate::texture::host::{LookupSettings, TextureHost};
+use adumbra::Diagnostics;
+use adumbra::diagnostics::fault_diagnostic;
+use adumbra_image::{
+    Fingerprint, Image, ImageFormat, ImagePart, ImageRegion, ImageSize, NO_LEVEL, read_image,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use std::sync::Arc;

@@ -13,9 +13,9 @@
 
 use super::Fallible;
 use super::arguments::View;
-use adumbra_image::{Fingerprint, ImageRegion};
 use crate::frame::TILE_SIDE;
 use crate::shading::ImageTile;
+use adumbra_image::{Fingerprint, ImageRegion};
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

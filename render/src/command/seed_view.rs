@@ -2,10 +2,10 @@
 
 use super::Fallible;
 use super::arguments::View;
-use adumbra_image::{ImageRegion, NO_LEVEL};
 use crate::differential::{PathDifferentials, SurfaceSeeds};
 use crate::scene::Scene;
 use crate::texture::{Footprint, LevelRule};
+use adumbra_image::{ImageRegion, NO_LEVEL};
 use glam::{DVec2, Vec3};
 
 /// The size of the texture that the view `footprint` shows levels of.

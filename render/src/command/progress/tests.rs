@@ -1,8 +1,8 @@
 //! Damaged files: any change is either found or harmless.
 
 use super::*;
-use adumbra_image::{ImageSize, RegionCorners};
 use crate::frame;
+use adumbra_image::{ImageSize, RegionCorners};
 
 fn size(width: u64, height: u64) -> ImageSize {
     ImageSize::new(width, height).expect("it has pixels")
