@@ -176,8 +176,8 @@ fn check_same(files: [&PathBuf; 2], headers: [PartHeader; 2]) -> Result<(), Merg
     }
 }
 
-/// Checks that regions, which share no pixel, have every one of an image. The sizes of hostile files
-/// take no memory.
+/// Checks that regions, which share no pixel, have every one of an image. The sizes of hostile
+/// files take no memory.
 fn check_whole(image: ImageSize, regions: &[ImageRegion]) -> Result<(), MergeError> {
     let count = regions.iter().map(|region| region.size().pixels());
     match image.pixels() - count.sum::<usize>() {
