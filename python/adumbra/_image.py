@@ -71,14 +71,18 @@ def pixels(
 
 def _shown_output(program: Program, output: str | None) -> str:
     """The output that an image shows: the one that is named, or as the command chooses it."""
-    shapes = {name: of.shape for name, of in program.outputs.items()}
+    outputs = program.outputs
+    shown = [
+        name
+        for name, of in outputs.items()
+        if of.shape is not None and len(of.shape) <= 1 and "[" not in of.type
+    ]
     if output is not None:
-        if output not in shapes:
-            raise KeyError(f"the program has no output `{output}`, only {', '.join(shapes)}")
-        if shapes[output] is None or len(shapes[output] or ()) > 1:
+        if output not in outputs:
+            raise KeyError(f"the program has no output `{output}`, only {', '.join(outputs)}")
+        if output not in shown:
             raise ValueError(f"the output `{output}` is no number and no vector")
         return output
-    shown = [name for name, shape in shapes.items() if shape is not None and len(shape) <= 1]
     if not shown:
         raise ValueError("the program has no output that is a number or a vector")
     return next((name for name in ("color", "c", "o") if name in shown), shown[0])

@@ -42,7 +42,7 @@ def main() -> None:
         python.append(least(lambda: program.evaluate(values, derivatives=True, engine="native")))
     print(f"material: {min(python):.1f} ms, Rust {min(rust):.1f} ms, ratio {min(python) / min(rust):.3f}")
 
-    source = "texture2d t; shader s(out float4 c) { c = texture2d_sample<t>(global_value<uvw>.x, global_value<uvw>.y); }"
+    source = "texture2d t; shader s(out float3 c) { c = texture2d_sample<t>(global_value<uvw>.xy); }"
     textured = adumbra.compile(source)
     texel = np.zeros((1, 4), np.float32)
     flat = adumbra.Texture(np.ones((1, 1, 4), np.float32))
@@ -50,7 +50,7 @@ def main() -> None:
     def callback(requests: np.ndarray) -> np.ndarray:
         return np.broadcast_to(texel, (len(requests), 4))
 
-    without = least(lambda: adumbra.compile("shader s(out float4 c) { c = float4(global_value<uvw>, 0); }")(uvw=uvw))
+    without = least(lambda: adumbra.compile("shader s(out float3 c) { c = global_value<uvw>; }")(uvw=uvw))
     image = least(lambda: textured.evaluate({"uvw": uvw}, textures={"t": flat}))
     asked = least(lambda: textured.evaluate({"uvw": uvw}, textures={"t": callback}))
     requests = (asked - without) / POINTS * 1e6

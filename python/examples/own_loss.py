@@ -19,16 +19,21 @@ mask[:, :40] = 0
 
 names = ["height", "glow", "low", "high"]
 values = {name: np.array(program.inputs[name].default, np.float32) for name in names}
-velocity = {name: np.zeros_like(values[name]) for name in names}
+mean = {name: np.zeros_like(values[name]) for name in names}
+square = {name: np.zeros_like(values[name]) for name in names}
 pixels = adumbra.pixels(128)
-for step in range(400):
+for step in range(1, 601):
     c = program.evaluate({**pixels, **values})["c"]
     away = mask * (np.log1p(c) - np.log1p(target))
-    grads = program.grad({**pixels, **values}, wrt=names, seeds={"c": 2 * away / (1 + c) / away.size})
-    for name in names:
-        velocity[name] = (0.9 * velocity[name] - 0.3 * grads[name]).astype(np.float32)
-        values[name] = values[name] + velocity[name]
-    if step % 100 == 99:
-        print(f"step {step + 1}: loss {np.square(away).mean():.2e}")
+    seed = 2 * away / (1 + c) / away.size
+    grads = program.grad({**pixels, **values}, wrt=names, seeds={"c": seed})
+    for name in names:  # Adam
+        mean[name] = 0.9 * mean[name] + 0.1 * grads[name]
+        square[name] = 0.99 * square[name] + 0.01 * grads[name] ** 2
+        deviation = np.sqrt(square[name] / (1 - 0.99**step)) + 1e-8
+        move = 0.02 * mean[name] / (1 - 0.9**step) / deviation
+        values[name] = (values[name] - move).astype(np.float32)
+    if step % 100 == 0:
+        print(f"step {step}: loss {np.square(away).mean():.2e}")
 print({name: np.round(value, 3).tolist() for name, value in values.items()})
 assert np.square(away).mean() < 1e-5

@@ -84,7 +84,8 @@ def test_buffers_have_exact_sums() -> None:
 def test_textures_have_gradients_by_texels(channels: int | None) -> None:
     program = adumbra.compile(
         "texture2d t; shader s(out float o) {"
-        " float4 c = texture2d_sample<t>(global_value<uv>.x, global_value<uv>.y); o = c.x * c.x + c.w; }"
+        " float2 p = global_value<uv>; float red = texture2d_sample<t>(p).x;"
+        " o = red * red + texture2d_sample_alpha<t>(p); }"
     )
     shape = (4, 4) if channels is None else (4, 4, channels)
     texels = np.random.default_rng(8).random(shape).astype(np.float32)

@@ -101,7 +101,7 @@ def test_fits_that_cannot_be_say_why(tmp_path: Path) -> None:
 
 
 def test_scenes_become_arrays(tmp_path: Path) -> None:
-    (tmp_path / "plain.adu").write_text("shader plain(out closure surface) { surface = make_closure<Lambert>(); }")
+    (tmp_path / "plain.adu").write_text("shader plain(out closure surface) { surface = make_closure<emission>(color(1, 2, 3)); }")
     try:
         found = adumbra.render(tmp_path / "plain.adu", views=["beauty", "level"], size=(24, 16), samples=1, alpha=True)
     except adumbra.RenderError as error:

@@ -8,7 +8,10 @@ import pytest
 
 import adumbra
 
-SOURCE = "texture2d t; shader s(out float4 c) { c = texture2d_sample<t>(global_value<uv>.x, global_value<uv>.y); }"
+SOURCE = (
+    "texture2d t; shader s(out float4 c) { float2 p = global_value<uv>;"
+    " c = float4(texture2d_sample<t>(p), texture2d_sample_alpha<t>(p)); }"
+)
 SAMPLE = adumbra.compile(SOURCE)
 IMAGE = np.random.default_rng(0).random((8, 16, 3)).astype(np.float32)
 

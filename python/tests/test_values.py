@@ -114,9 +114,11 @@ def test_huge_batches_end_in_an_error() -> None:
     huge = np.broadcast_to(np.float32(1), (1 << 20, 1 << 20, 1 << 10))
     with pytest.raises((MemoryError, ValueError)):
         LINE(x=huge)
-    beyond = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1 << 62, 4), (0, 0))
+    many = np.broadcast_to(np.float32(1), (1 << 31,))
+    program = adumbra.compile("shader s(float k, out float3 c) { c = float3(k * global_value<x>); }", globals={"x": "float"})
+    grown = np.broadcast_to(many[:, None], (1 << 31, 1 << 20))
     with pytest.raises((MemoryError, ValueError)):
-        LINE(x=beyond)
+        program(x=grown)
 
 
 def test_derivatives_are_carried() -> None:
