@@ -1,6 +1,6 @@
 """What pickles of `Texture` and `Gradient` are made by."""
 
-from typing import Any
+from typing import Any, Literal
 
 from ._adumbra import Gradient, Program, Texture
 
@@ -11,7 +11,12 @@ def texture(kind: type[Texture], arguments: tuple[Any, ...], options: dict[str, 
 
 
 def gradient(
-    program: Program, by: list[str], of: list[str], mode: str, rules: str, axes: list[tuple[str, float]]
+    program: Program,
+    by: list[str],
+    of: list[str],
+    mode: Literal["backward", "forward"],
+    rules: Literal["smooth", "pair", "edge"],
+    axes: list[tuple[str, float]],
 ) -> Gradient:
     """The gradient of a pickle."""
     return program.gradient(by, of=of or None, mode=mode, rules=rules, axes=dict(axes) or None)

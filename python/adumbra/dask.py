@@ -18,11 +18,14 @@ from ._image import _shown_output, _sides
 from ._image import image as _image
 
 try:
-    import dask.array as da
+    import dask.array as _dask_array
 except ImportError as error:
     raise ImportError("adumbra.dask needs Dask: pip install 'dask[array]'") from error
 
 __all__ = ["image", "sweep"]
+
+# It has no types of its own.
+da: Any = _dask_array
 
 # The least work of a block in seconds: what a task costs its scheduler is a hundredth of it.
 _WORK = 0.1
@@ -68,7 +71,7 @@ def image(
     chunks: int | None = None,
     output: str | None = None,
     **options: Any,
-) -> "da.Array":
+) -> Any:
     """An image as a Dask array (height, width) or (height, width, n), whose blocks workers draw.
 
     `chunks` is the side of blocks in pixels; without it they take a tenth of a second or more, by
@@ -98,7 +101,7 @@ def sweep(
     over: Mapping[str, Sequence[Any]],
     values: Mapping[str, Any] | None = None,
     **options: Any,
-) -> "da.Array":
+) -> Any:
     """Images for all combinations of inputs: a Dask array with a side for each of `over` first.
 
     `over` has values by input: `{"gain": [1, 2, 3], "radius": [0.1, 0.2]}` gives an array

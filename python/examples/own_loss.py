@@ -1,6 +1,9 @@
 """An own loss over an own image, fitted: colours by their logarithms, under a mask."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import adumbra
 
@@ -18,9 +21,9 @@ mask = np.ones((128, 128, 1), np.float32)
 mask[:, :40] = 0
 
 names = ["height", "glow", "low", "high"]
-values = {name: np.array(program.inputs[name].default, np.float32) for name in names}
-mean = {name: np.zeros_like(values[name]) for name in names}
-square = {name: np.zeros_like(values[name]) for name in names}
+values: dict[str, NDArray[Any]] = {name: np.array(program.inputs[name].default, np.float32) for name in names}
+mean: dict[str, NDArray[Any]] = {name: np.zeros_like(values[name]) for name in names}
+square: dict[str, NDArray[Any]] = {name: np.zeros_like(values[name]) for name in names}
 pixels = adumbra.pixels(128)
 for step in range(1, 601):
     c = program.evaluate({**pixels, **values})["c"]
