@@ -59,7 +59,7 @@ def pixels(
         value = np.empty((bottom - top, right - left, 2), np.float32)
         value[..., 0] = x * step_x
         value[..., 1] = (y * step_y)[:, None]
-        return Dual(value, ddx=(np.float32(step_x), 0.0), ddy=(0.0, np.float32(step_y)))
+        return Dual(value, ddx=(step_x, 0.0), ddy=(0.0, step_y))
 
     return {
         "uv": moving(1.0 / width, 1.0 / height),

@@ -185,16 +185,6 @@ pub struct TaskOutcome {
 }
 
 impl Task<'_> {
-    /// A batch for it.
-    ///
-    /// # Errors
-    /// If a buffer cannot be one.
-    pub fn batch(&self) -> PyResult<WholeBatch> {
-        let instance = self.values.instance(self.program)?;
-        let batch = WholeBatch::new(&instance).threads(self.options.threads);
-        Ok(batch.setup(self.options.setup()))
-    }
-
     /// New arrays for parts of outputs.
     ///
     /// # Errors

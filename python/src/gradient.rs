@@ -4,7 +4,7 @@ use crate::diagnostics::{PyDiagnostic, compile_error};
 use crate::evaluation::{Task, dicts_of_arrays, faults_list, shown, wanted_outputs};
 use crate::options::EvaluationOptions;
 use crate::planes::{OutputArray, copies_dict, numpy_module};
-use crate::program::{PyProgram, locked};
+use crate::program::{ProgramState, PyProgram, locked};
 use crate::shapes::{ArrayLeaf, leaves};
 use crate::texture::TexelSums;
 use crate::values::{Kind, Values, find_parameter};
@@ -390,6 +390,7 @@ impl PyGradient {
         };
         GradientTask {
             task,
+            state: &*self.program.get().state(py)?,
             compiled: &compiled,
         }
         .evaluate(py)
@@ -489,6 +490,7 @@ fn ones(py: Python<'_>, gradient: &ShaderGradient, global: &str) -> PyResult<Py<
 /// A gradient that is evaluated.
 struct GradientTask<'t> {
     task: Task<'t>,
+    state: &'t ProgramState,
     compiled: &'t GradientProgram,
 }
 
@@ -612,7 +614,7 @@ impl GradientTask<'_> {
     ) -> PyResult<GradientParts> {
         let jumps = match self.compiled {
             GradientProgram::Smooth(_) => {
-                let batch = self.task.batch()?;
+                let batch = self.state.batch(&self.task)?;
                 let done = self.task.run(py, &batch, places, summed, texel_sums)?;
                 return Ok(GradientParts {
                     arrays: done.arrays,

@@ -47,17 +47,12 @@ pub struct ProgramState {
     /// The same with derivatives of its outputs, once they are asked for.
     with_derivatives: Mutex<Option<Arc<adumbra::Program>>>,
     pub gradients: Mutex<HashMap<GradientKey, Arc<GradientProgram>>>,
-    /// What the last call evaluated points by.
-    last_batch: Mutex<Option<(BatchKey, WholeBatch)>>,
+    /// What the last calls evaluated points by, the last one first.
+    batches: Mutex<Vec<(EvaluationOptions, WholeBatch)>>,
 }
 
-/// What a batch depends on: the program, inputs, options.
-#[derive(Clone, PartialEq)]
-struct BatchKey {
-    program: usize,
-    inputs: Vec<u32>,
-    options: EvaluationOptions,
-}
+/// The most batches that a program keeps, with their evaluators.
+const MAX_KEPT_BATCHES: usize = 8;
 
 /// The memory of a lock. Locks here are held with the interpreter's lock, so that no fork comes
 /// between, and while nothing else is waited for.
@@ -87,29 +82,29 @@ impl ProgramState {
             program: program.map_err(|refused| compile_error(py, &refused))?,
             with_derivatives: Mutex::default(),
             gradients: Mutex::default(),
-            last_batch: Mutex::default(),
+            batches: Mutex::default(),
         })
     }
 
-    /// The batch of a task: that of the last call, if it is the same.
+    /// The batch of a task, with the evaluators of an earlier one of its program and options.
     ///
     /// # Errors
     /// If a buffer cannot be one.
-    fn batch(&self, task: &Task<'_>) -> PyResult<WholeBatch> {
-        if !task.values.buffers.is_empty() {
-            return task.batch();
-        }
-        let key = BatchKey {
-            program: Arc::as_ptr(task.program) as usize,
-            inputs: task.values.inputs.clone(),
-            options: *task.options,
+    pub fn batch(&self, task: &Task<'_>) -> PyResult<WholeBatch> {
+        let instance = task.values.instance(task.program)?;
+        let mut batches = locked(&self.batches);
+        let known = batches.iter().position(|(options, batch)| {
+            options == task.options && Arc::ptr_eq(batch.program(), task.program)
+        });
+        let batch = match known {
+            Some(at) => batches.remove(at).1.with_instance(&instance),
+            None => {
+                let batch = WholeBatch::new(&instance).threads(task.options.threads);
+                batch.setup(task.options.setup())
+            }
         };
-        let mut last = locked(&self.last_batch);
-        if let Some((_, batch)) = last.as_ref().filter(|(known, _)| *known == key) {
-            return Ok(batch.clone());
-        }
-        let batch = task.batch()?;
-        *last = Some((key, batch.clone()));
+        batches.insert(0, (*task.options, batch.clone()));
+        batches.truncate(MAX_KEPT_BATCHES);
         Ok(batch)
     }
 }

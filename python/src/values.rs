@@ -1,14 +1,16 @@
 //! Which value is which parameter: names of inputs, globals and buffers become words for all
 //! points, planes for each, and buffers.
 
-use crate::planes::{WordArray, broadcast};
+use crate::planes::{WordArray, broadcast, numpy_module};
 use crate::shapes::{ArrayLeaf, leaves};
 use adumbra::access::closest_name;
 use adumbra::batch::{BatchGlobals, Part};
 use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Program, Scalar, Type};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 /// A value of a global with its changes per pixel along x and along y.
@@ -442,6 +444,22 @@ fn listed(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32
     numbers.collect()
 }
 
+/// Whether a value is a number of NumPy, which is no array.
+fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = value.py();
+    let find = || Ok::<_, PyErr>(numpy_module(py)?.getattr("generic")?.unbind());
+    let generic = GENERIC.get_or_try_init(py, find)?;
+    let of_numbers = value.is_instance(generic.bind(py))?;
+    Ok(of_numbers && matches!(kind_of(value)?, 'f' | 'i' | 'u' | 'b'))
+}
+
+/// What the numbers of an array or of a number of NumPy are, by the letter of their dtype.
+fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<char> {
+    let dtype = value.getattr(intern!(value.py(), "dtype"))?;
+    dtype.getattr(intern!(value.py(), "kind"))?.extract()
+}
+
 /// The word of a Python number.
 fn number(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let (is_bool, is_int) = (
@@ -449,7 +467,10 @@ fn number(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         value.is_instance_of::<PyInt>(),
     );
     if !is_int && !value.is_instance_of::<PyFloat>() {
-        return Ok(None);
+        return match is_numpy_scalar(value)? {
+            true => number(leaf, &value.call_method0(intern!(value.py(), "item"))?),
+            false => Ok(None),
+        };
     }
     let misfit = |has: &str| PyTypeError::new_err(format!("`{}` is {has}, not {value}", leaf.path));
     Ok(Some(match leaf.scalar {

@@ -123,6 +123,12 @@ impl fmt::Display for ResumeError {
 impl std::error::Error for ResumeError {}
 
 impl EvaluatorContext {
+    /// The same for another instance.
+    #[cfg(feature = "batch")]
+    pub(crate) fn of_instance(&self, instance: &Instance) -> Arc<EvaluatorContext> {
+        EvaluatorContext::new(instance, self.engine, self.limits)
+    }
+
     pub(crate) fn new(
         instance: &Instance,
         engine: Engine,

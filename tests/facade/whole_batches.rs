@@ -394,6 +394,34 @@ fn evaluators_that_are_kept_add_to_sums_anew() {
 }
 
 #[test]
+fn instances_share_evaluators_but_not_values() {
+    let program = program(
+        "buffer<float> w; shader s(float k, out float o) { o = k * w[0] * global_value<x>; }",
+    );
+    let mut globals = BatchGlobals::new(program.globals());
+    globals
+        .plane("x", Part::Value, 0, &[1.0_f32, 2.0], 1)
+        .unwrap();
+    let mut instance = Instance::new(&program);
+    instance.set_buffer("w", vec![1.0_f32]).unwrap();
+    instance.set("k", 1.0_f32).unwrap();
+    let first = WholeBatch::new(&instance);
+    let sum = |batch: &WholeBatch| {
+        let sums = batch.sums(&globals, 0..2, &["o"], || NoTextures);
+        sums.unwrap().0.total("o").unwrap()[0]
+    };
+    assert_eq!(sum(&first), 3.0);
+    instance.set("k", 2.0_f32).unwrap();
+    let second = first.with_instance(&instance);
+    instance.set_buffer("w", vec![10.0_f32]).unwrap();
+    let third = first.with_instance(&instance);
+    assert_eq!(
+        [sum(&third), sum(&second), sum(&first), sum(&third)],
+        [60.0, 6.0, 3.0, 60.0]
+    );
+}
+
+#[test]
 fn planes_give_gradients_by_buffers() {
     /// Waits at its first sample until all threads have points.
     struct Together<'b>(Option<&'b Barrier>);

@@ -113,6 +113,13 @@ impl BatchEvaluator {
         &self.context.instance
     }
 
+    /// Evaluates another instance of the program from now on, of the same buffers.
+    pub(crate) fn set_instance(&mut self, instance: &Instance) {
+        if self.instance().inputs() != instance.inputs() {
+            self.context = self.context.of_instance(instance);
+        }
+    }
+
     /// The most points that it evaluates at once.
     pub fn width(&self) -> usize {
         self.machine.width()

@@ -16,7 +16,7 @@ use super::threads::on_threads;
 use super::{BatchEvaluator, BatchGlobals, BatchSetup, Part, PlaneSums};
 use crate::buffer::BufferGradients;
 use crate::evaluator::EngineError;
-use crate::program::Instance;
+use crate::program::{Instance, Program};
 use adumbra_ir::host::Host;
 use adumbra_vm::GlobalSource;
 use adumbra_vm::words::as_words_mut;
@@ -24,6 +24,7 @@ use output_plane::PlaneBlocks;
 pub(crate) use output_plane::PlaneFloats;
 use report::report_of;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Points that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -74,6 +75,11 @@ impl WholeBatch {
         }
     }
 
+    /// The program of its instance.
+    pub fn program(&self) -> &Arc<Program> {
+        self.instance.program()
+    }
+
     /// The same on that many threads; 0 is as many as the system has processors for.
     pub fn threads(mut self, threads: usize) -> WholeBatch {
         self.threads = threads;
@@ -85,6 +91,45 @@ impl WholeBatch {
         self.setup = setup;
         self.evaluators = Pool::default();
         self
+    }
+
+    /// The same of another instance of its program. Of the same buffers, it shares the evaluators of
+    /// this one: for hosts that set inputs between one call and the next.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
+    /// use adumbra::batch::{BatchGlobals, Part, WholeBatch};
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let sources = Sources::new("s.adu", "shader s(float k = 1.0, out float o) { o = k * global_value<x>; }");
+    /// let program = Compiler::new(layout).compile(&sources)?;
+    /// let mut globals = BatchGlobals::new(program.globals());
+    /// globals.plane("x", Part::Value, 0, &[1.0_f32, 2.0], 1)?;
+    /// let mut instance = Instance::new(&program);
+    /// let batch = WholeBatch::new(&instance);
+    /// let mut sums = Vec::new();
+    /// for k in [2.0_f32, 3.0] {
+    ///     instance.set("k", k)?;
+    ///     let batch = batch.with_instance(&instance);
+    ///     sums.extend(batch.sums(&globals, 0..2, &["o"], || NoTextures)?.0.total("o")?);
+    /// }
+    /// assert_eq!(sums, [6.0, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it is an instance of another program.
+    pub fn with_instance(&self, instance: &Instance) -> WholeBatch {
+        let is_own = Arc::ptr_eq(instance.program(), self.instance.program());
+        assert!(is_own, "the instance is one of the batch's program");
+        let has_same_buffers = Arc::ptr_eq(instance.buffers(), self.instance.buffers());
+        WholeBatch {
+            instance: instance.clone(),
+            evaluators: match has_same_buffers || instance.program().buffers().next().is_none() {
+                true => self.evaluators.clone(),
+                false => Pool::default(),
+            },
+            ..self.clone()
+        }
     }
 
     /// The same where the first words of the globals' planes are those of point number `first`: for
@@ -228,6 +273,7 @@ impl WholeBatch {
         let work = |blocks: &mut dyn Iterator<Item = usize>| {
             let make = || BatchEvaluator::with(&self.instance, &self.setup);
             let mut evaluator = self.evaluators.take(make)?;
+            evaluator.set_instance(&self.instance);
             let mut host = host();
             let mut host = NumberedHost::new(&mut host, |point| self.first as usize + point);
             let mut state = state();
