@@ -116,7 +116,8 @@ class Differentiable:
         if of is not None:
             self.outputs = {}
             for name in of:
-                own = {path: is_ for path, is_ in arrays.items() if f"{path}.".startswith(f"{name}.")}
+                within = (path for path in arrays if f"{path}.".startswith(f"{name}."))
+                own = {path: arrays[path] for path in within}
                 if not own:
                     raise KeyError(unknown(name, arrays, "no output that is an array"))
                 self.outputs |= own
@@ -200,7 +201,7 @@ class Differentiable:
         return self.program.gradient(sorted(roots), of=sorted(of), rules=rules, axes=axes)
 
     def live(self, wanted: Iterable[str], outputs: Iterable[str]) -> frozenset[str]:
-        """Those parameters by which the outputs have a backward derivative that is not 0 everywhere.
+        """Those parameters by which the outputs' backward derivative is not 0 everywhere.
 
         Raises `CompileError` if there is none.
         """
@@ -240,8 +241,8 @@ class Differentiable:
         """
         if self.options.rules != "smooth":
             rules = self.options.rules
-            message = f"a derivative by rules={rules!r} is backward, and is not differentiated again"
-            raise NotImplementedError(message)
+            only = "is backward, and is not differentiated again"
+            raise NotImplementedError(f"a derivative by rules={rules!r} {only}")
         by = {self.parameter(name).root_key: self.parameter(name) for name in wanted}
         roots = frozenset(by)
         of = frozenset(path.partition(".")[0] for path in outputs)
@@ -291,6 +292,28 @@ class Tangent:
             if self.function.has(name):
                 given[name] = change[(..., *at, *_whole(parameter.shape, at))] if at else change
         return given
+
+
+def differentiable(
+    program: Program,
+    of: str | Sequence[str] | None,
+    wrt: str | Sequence[str] | None,
+    options: Options,
+) -> tuple[Differentiable, Sequence[str] | None, bool]:
+    """A function of these outputs; the names of what it has gradients by, if that is said; and
+    whether it gives one array, not several by name.
+
+    Raises `KeyError` of unknown names, `CompileError` if there is no gradient that is asked for.
+    """
+    made = Differentiable(program, [of] if isinstance(of, str) else of, options)
+    for name in options.textures:
+        if name not in program.texture_names:
+            raise KeyError(unknown(name, program.texture_names, "no texture of the program"))
+    by = [wrt] if isinstance(wrt, str) else wrt
+    if by is not None:
+        made.live(by, made.floats())
+    is_single = (of is None or isinstance(of, str)) and len(made.outputs) == 1
+    return made, by, is_single
 
 
 def _whole(shape: tuple[int, ...], at: tuple[int, ...]) -> tuple[slice, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ._adumbra import Dual, Program
-from ._differentiable import Array, Differentiable, Options, Tangent, unknown
+from ._differentiable import Array, Differentiable, Options, Tangent, differentiable
 
 try:
     import torch
@@ -73,16 +73,8 @@ def function(
         steps=steps,
         errors=errors,
     )
-    names = [of] if isinstance(of, str) else of
-    differentiable = Differentiable(program, names, options)
-    for name in options.textures:
-        if name not in program.texture_names:
-            raise KeyError(unknown(name, program.texture_names, "no texture of the program"))
-    chosen = [wrt] if isinstance(wrt, str) else wrt
-    if chosen is not None:
-        differentiable.live(chosen, differentiable.floats())
-    is_single = isinstance(of, str) or of is None
-    return Function(differentiable, chosen, is_single and len(differentiable.outputs) == 1)
+    made, chosen, is_single = differentiable(program, of, wrt, options)
+    return Function(made, chosen, is_single)
 
 
 class Function:
@@ -125,8 +117,8 @@ class Function:
 def _check_device(name: str, tensor: Tensor) -> None:
     if tensor.device.type != "cpu":
         device = tensor.device
-        message = f"`{name}` is on the device {device}, and shaders run on the CPU: give `{name}.cpu()`"
-        raise ValueError(message)
+        on = f"`{name}` is on the device {device}, and shaders run on the CPU"
+        raise ValueError(f"{on}: give `{name}.cpu()`")
     if tensor.layout != torch.strided:
         layout = tensor.layout
         raise ValueError(f"`{name}` has the layout {layout}: give `{name}.to_dense()`")
@@ -186,7 +178,8 @@ class _Call:
         for name, change in changes.items():
             more |= tangent.changes(self.function.parameter(name), change)
         names = (*self.names, *more)
-        return _Call(tangent.function, names, self.constants, self.changes), list(more.values()), tangent
+        call = _Call(tangent.function, names, self.constants, self.changes)
+        return call, list(more.values()), tangent
 
     def sides(self, tensors: Sequence[Tensor], in_dims: Sequence[int | None]) -> int:
         """How many sides points have, those of a batch aside."""

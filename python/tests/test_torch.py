@@ -3,8 +3,11 @@ processes, wrong usage."""
 
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import adumbra
 import adumbra.torch
-from materials import NAMES, grey, hits, material
+import shaders
+from shaders import CHANGING, DISC, NAMES, SCREEN, SUM, TEXTURED, WAVE, grey, hits, material, of_x
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
@@ -24,32 +28,8 @@ NEAR = {"eps": 1e-3, "atol": 1e-2}
 
 pytestmark = pytest.mark.filterwarnings("ignore:Input #.* is not a double precision")
 
-WAVE = """
-shader wave(float k = 2.0, float gain = 1.0, out float o) {
-    o = gain * sin(k * global_value<x>);
-}"""
-
-# Structs, arrays, buffers, textures, an output of integers, and one that nothing leads to.
-ALL_KINDS = """
-struct ray { float3 o; float t[2]; };
-buffer<float> w;
-texture2d tex <<< wrap_u = "clamp", wrap_v = "clamp" >>>;
-shader s(ray r, float k[3] = {1, 2, 3}, float a = 1.0,
-         out float o, out ray moved, out int i, out float fixed)
-{
-    float2 uv = global_value<uv>;
-    float read = texture2d_sample<tex>(0.9, 0.6).x;
-    o = a * sin(r.o.x * k[0]) * exp(w[0] * uv.x) * r.t[1] * k[2] + w[1] * w[1] * read * read * a;
-    moved = r;
-    moved.o *= a * a;
-    moved.t[0] = k[1] * k[0] * uv.y;
-    i = 1;
-    fixed = floor(a);
-}"""
-
-
 def wave() -> Any:
-    return adumbra.compile(WAVE, globals={"x": "float"})
+    return of_x(WAVE)
 
 
 def asking(value: Any) -> Tensor:
@@ -57,10 +37,8 @@ def asking(value: Any) -> Tensor:
 
 
 def all_kinds() -> tuple[Any, dict[str, Tensor]]:
-    rng = np.random.default_rng(1)
-    sides = {"uv": (4, 2), "w": (2,), "tex": (3, 3), "k": (3,), "a": (), "r.o": (3,), "r.t": (2,)}
-    values = {name: asking(rng.uniform(0.2, 0.9, shape)) for name, shape in sides.items()}
-    return adumbra.torch.function(adumbra.compile(ALL_KINDS)), values
+    program, values = shaders.all_kinds()
+    return adumbra.torch.function(program), {name: asking(own) for name, own in values.items()}
 
 
 def of_tensors(function: Any, values: dict[str, Tensor], **constants: Any) -> Any:
@@ -206,19 +184,15 @@ def test_gradients_have_the_shape_and_dtype_of_what_they_are_by() -> None:
     function = adumbra.torch.function(program)
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         k = torch.ones(3, dtype=dtype, requires_grad=True)
-        # One side is shared by all points along the other.
         uvw = torch.ones((4, 1, 3), dtype=dtype).requires_grad_()
-        other = torch.zeros((5, 3)) + torch.arange(5)[:, None]
         function(k=k, uvw=uvw).sum().backward()
         assert (k.grad.dtype, k.grad.shape) == (dtype, k.shape)
         assert (uvw.grad.dtype, uvw.grad.shape) == (dtype, uvw.shape)
         assert torch.equal(k.grad, torch.full((3,), 4.0, dtype=dtype))
-        assert other.shape == (5, 3)
 
 
 def test_broadcast_sides_are_summed() -> None:
-    source = "shader s(out float o) { o = global_value<x> * global_value<y>; }"
-    program = adumbra.compile(source, globals={"x": "float", "y": "float"})
+    program = of_x("shader s(out float o) { o = global_value<x> * global_value<y>; }")
     function = adumbra.torch.function(program)
     x, y = asking([[1.0], [2.0]]), asking([3.0, 4.0, 5.0])
     found = function(x=x, y=y)
@@ -253,7 +227,8 @@ def test_wrt_makes_the_others_constants() -> None:
 
 
 def test_outputs_are_chosen_by_name() -> None:
-    program = adumbra.compile("shader s(float a, out float o, out color c) { o = a; c = color(a * a); }")
+    source = "shader s(float a, out float o, out color c) { o = a; c = color(a * a); }"
+    program = adumbra.compile(source)
     one = adumbra.torch.function(program, of="c")(a=asking(2.0))
     assert one.shape == (3,)
     several = adumbra.torch.function(program, of=["c"])(a=asking(2.0))
@@ -303,7 +278,8 @@ def test_gradients_of_batches_are_those_of_single_calls() -> None:
         for at in range(5):
             own = (k[at if dims[0] == 0 else 0], uv[at if dims[1] == 0 else 0])
             assert torch.equal(found[at], grad(total, by)(*own)), (by, dims)
-    assert torch.equal(torch.autograd.functional.jacobian(total, (k[0], uv[0]))[0], grad(total)(k[0], uv[0]))
+    plain = torch.autograd.functional.jacobian(total, (k[0], uv[0]))
+    assert torch.equal(plain[0], grad(total)(k[0], uv[0]))
 
 
 def test_jacobians_and_hessians_agree() -> None:
@@ -326,7 +302,8 @@ def test_jacobians_and_hessians_agree() -> None:
 
 
 def test_third_derivatives() -> None:
-    function = adumbra.torch.function(adumbra.compile("shader s(float a, out float o) { o = a * a * a * a; }"))
+    program = adumbra.compile("shader s(float a, out float o) { o = a * a * a * a; }")
+    function = adumbra.torch.function(program)
     a = asking(1.5)
     found = function(a=a)
     for expected in (4 * 1.5**3, 12 * 1.5**2, 24 * 1.5, 24.0):
@@ -335,9 +312,7 @@ def test_third_derivatives() -> None:
 
 
 def test_duals_have_gradients_by_their_values() -> None:
-    source = "shader s(float k, out float o) { o = k * global_value<x> * no_diff ddx(global_value<x>); }"
-    program = adumbra.compile(source, globals={"x": "float"})
-    function = adumbra.torch.function(program, of="o")
+    function = adumbra.torch.function(of_x(CHANGING))
     k, x = asking(2.0), asking([1.0, 2.0, 3.0])
     found = function(k=k, x=adumbra.Dual(x, ddx=torch.tensor(0.5)))
     found.sum().backward()
@@ -348,14 +323,7 @@ def test_duals_have_gradients_by_their_values() -> None:
 
 
 def test_edges_have_gradients_backward() -> None:
-    source = """
-    shader disc(float radius, out float o) {
-        float2 away = global_value<pixel> - 4.3;
-        o = dot(away, away) < radius * radius ? 1.0 : 0.0;
-    }"""
-    program = adumbra.compile(source)
-    y, x = np.mgrid[:9, :9].astype(np.float32) + np.float32(0.5)
-    pixel = np.stack([x, y], -1)
+    program, pixel = adumbra.compile(DISC), shaders.pixels(9)
     radius = asking(2.7)
     adumbra.torch.function(program, rules="edge")(radius=radius, pixel=pixel).sum().backward()
     _, grads = program.value_and_grad({"radius": 2.7, "pixel": pixel}, rules="edge")
@@ -382,7 +350,7 @@ class Curve(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.function = adumbra.torch.function(adumbra.compile(self.SOURCE, globals={"x": "float"}))
+        self.function = adumbra.torch.function(of_x(self.SOURCE))
         self.curve = torch.nn.Parameter(torch.zeros(9))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -419,16 +387,23 @@ class Points(torch.utils.data.Dataset):
         return torch.cat([found.detach(), k.grad[None]])
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_of_loaders_compute_the_same(method: str) -> None:
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"there is no {method} here")
+def loaded(method: str) -> bool:
+    """Whether the workers of a loader compute what this process does."""
     points = Points()
     here = torch.stack([points[at] for at in range(len(points))])
     loader = torch.utils.data.DataLoader(
         points, batch_size=None, num_workers=2, multiprocessing_context=method
     )
-    assert torch.equal(torch.stack(list(loader)), here)
+    return torch.equal(torch.stack(list(loader)), here)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_of_loaders_compute_the_same(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    # In a process of its own: this one may have threads of other libraries.
+    check = f"import test_torch; assert test_torch.loaded({method!r})"
+    subprocess.run([sys.executable, "-c", check], cwd=Path(__file__).parent, check=True)
 
 
 def test_wrong_usage_says_what_is_right() -> None:
@@ -444,11 +419,7 @@ def test_wrong_usage_says_what_is_right() -> None:
     with pytest.raises(TypeError, match="complex"):
         function(x=torch.ones(3, dtype=torch.complex64))
     with pytest.raises(ValueError, match="3 and 4 points"):
-        both = adumbra.compile(
-            "shader s(out float o) { o = global_value<x> + global_value<y>; }",
-            globals={"x": "float", "y": "float"},
-        )
-        adumbra.torch.function(both)(x=torch.ones(3), y=torch.ones(4))
+        adumbra.torch.function(of_x(SUM))(x=torch.ones(3), y=torch.ones(4))
     with pytest.raises(KeyError, match="no output that is an array is named `p`"):
         adumbra.torch.function(wave(), of="p")
     with pytest.raises(KeyError, match="no texture of the program is named `wood`"):
@@ -462,9 +433,7 @@ def test_wrong_usage_says_what_is_right() -> None:
 
 
 def test_derivatives_that_do_not_exist_are_reported() -> None:
-    source = "shader s(float k, out float o) { o = k * ddx(k * global_value<uv>.x); }"
-    program = adumbra.compile(source)
-    k = asking(1.0)
+    program, k = adumbra.compile(SCREEN), asking(1.0)
     found = adumbra.torch.function(program)(k=k)
     with pytest.raises(adumbra.CompileError, match="E0564"):
         found.backward()
@@ -484,8 +453,7 @@ def test_faults_and_exceptions_come_out_as_they_are() -> None:
     def refuses(_: np.ndarray) -> np.ndarray:
         raise LookupError("no texel")
 
-    source = "texture2d t; shader s(float k, out float o) { o = k * texture2d_sample<t>(k, k).x; }"
-    textured = adumbra.torch.function(adumbra.compile(source), textures={"t": refuses})
+    textured = adumbra.torch.function(adumbra.compile(TEXTURED), textures={"t": refuses})
     with pytest.raises(LookupError, match="no texel"):
         textured(k=1.0)
 
@@ -496,7 +464,7 @@ def test_faults_and_exceptions_come_out_as_they_are() -> None:
             raise LookupError("no texel")
         return np.ones((len(requests), 12), np.float32)
 
-    textured = adumbra.torch.function(adumbra.compile(source), textures={"t": answers_once})
+    textured = adumbra.torch.function(adumbra.compile(TEXTURED), textures={"t": answers_once})
     k = asking(0.5)
     found = textured(k=k)
     answers = False
