@@ -1,4 +1,4 @@
-"""What pickles of `Texture` and `Gradient` are made by."""
+"""What pickles of `Texture`, `Gradient` and the programs of gradients are made by."""
 
 from typing import Any, Literal
 
@@ -20,3 +20,8 @@ def gradient(
 ) -> Gradient:
     """The gradient of a pickle."""
     return program.gradient(by, of=of or None, mode=mode, rules=rules, axes=dict(axes) or None)
+
+
+def gradient_program(of: Gradient) -> Program:
+    """The program of a gradient."""
+    return of.program

@@ -2,6 +2,7 @@
 //! again in another process.
 
 use crate::diagnostics::{PyDiagnostic, compile_error};
+use crate::gradient::PyGradient;
 use crate::program::{PyProgram, locked};
 use crate::shapes::global_type;
 use adumbra::group::Group;
@@ -23,6 +24,8 @@ pub enum Source {
     Group(Group),
     /// A program that was compiled before.
     Bytecode(Arc<[u8]>),
+    /// A gradient, which has a program.
+    Gradient(Arc<Py<PyGradient>>),
 }
 
 /// What makes a program: a pickle has it, and nothing else.

@@ -132,7 +132,8 @@ fn axis(program: &adumbra::Program, name: &str, spacing: f64) -> PyResult<Axis> 
 /// it.
 #[pyclass(frozen, name = "Gradient", module = "adumbra")]
 pub struct PyGradient {
-    program: Py<PyProgram>,
+    /// What it is of.
+    pub program: Py<PyProgram>,
     key: GradientKey,
 }
 
@@ -219,6 +220,32 @@ impl PyGradient {
         };
         gradient.compiled(program.py())?;
         Ok(gradient)
+    }
+
+    /// The program that computes it, with derivatives of its outputs if they are asked for.
+    ///
+    /// # Errors
+    /// If it has jumps, which are no part of a program; if there is no such program.
+    pub fn of_program(
+        &self,
+        py: Python<'_>,
+        output_derivatives: bool,
+    ) -> PyResult<Arc<adumbra::Program>> {
+        let compiled = self.compiled(py)?;
+        let GradientProgram::Smooth(gradient) = &*compiled else {
+            return Err(PyValueError::new_err(
+                "a gradient through edges is more than a program: take that of `rules=\"smooth\"`",
+            ));
+        };
+        if !output_derivatives {
+            return Ok(gradient.program().clone());
+        }
+        let (program, state) = (self.program.get(), self.program.get().state(py)?);
+        let program = program.with_derivatives(py, &state)?;
+        let request = request(&program, &self.key)?;
+        let made = py.detach(|| program.gradient(&request));
+        let made = made.map_err(|refused| compile_error(py, &refused))?;
+        Ok(made.program().clone())
     }
 
     /// Its program in this process.
@@ -346,6 +373,52 @@ impl PyGradient {
         Ok(zero.map(|by| by.value.name.clone()).collect())
     }
 
+    /// The `Program` that computes it: one as any, with gradients of its own. `seeds` and
+    /// `derivatives` say what its parts are.
+    #[getter]
+    fn program(slf: &Bound<'_, PyGradient>) -> PyResult<PyProgram> {
+        PyProgram::of_gradient(slf)
+    }
+
+    /// By name of each output, in forward mode of each parameter: the list of those values of
+    /// `program` that are its seed, `["global:d(o)"]`, `["buffer:d(w)"]`, `["texture:d(t)"]`. Those
+    /// of an array or a struct are several, in the order of its floats.
+    #[getter]
+    fn seeds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (compiled, dict) = (self.compiled(py)?, PyDict::new(py));
+        for part in seeded_parts(compiled.smooth()) {
+            let names = match &part.place {
+                DerivativePlace::Globals(globals) => {
+                    let names = globals.iter().map(|(name, _)| format!("global:{name}"));
+                    names.collect()
+                }
+                DerivativePlace::Buffer(name) => vec![format!("buffer:{name}")],
+                DerivativePlace::Texture(name) => vec![format!("texture:{name}")],
+                _ => Vec::new(),
+            };
+            dict.set_item(&part.name, names)?;
+        }
+        Ok(dict)
+    }
+
+    /// By name of each parameter, in forward mode of each output: the output of `program` that is
+    /// its derivative, `"d(k)"`. What is summed otherwise, by buffer and by texture, has none.
+    #[getter]
+    fn derivatives<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (compiled, dict) = (self.compiled(py)?, PyDict::new(py));
+        let gradient = compiled.smooth();
+        let parts: Vec<&DifferentiatedValue> = match gradient.mode() {
+            Mode::Backward => gradient.parameters().iter().map(|by| &by.value).collect(),
+            Mode::Forward => gradient.outputs().iter().collect(),
+        };
+        for part in parts {
+            if let DerivativePlace::Output(name) = &part.place {
+                dict.set_item(&part.name, name)?;
+            }
+        }
+        Ok(dict)
+    }
+
     /// Where derivatives end that would matter: a list of `Diagnostic`.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -434,6 +507,14 @@ impl PyGradient {
     }
 }
 
+/// What a gradient is given seeds or tangents of.
+fn seeded_parts(gradient: &ShaderGradient) -> Vec<&DifferentiatedValue> {
+    match gradient.mode() {
+        Mode::Backward => gradient.outputs().iter().collect(),
+        Mode::Forward => gradient.parameters().iter().map(|by| &by.value).collect(),
+    }
+}
+
 /// Values of the globals and buffers by which a derivative is given seeds or tangents.
 fn seed_values<'py>(
     py: Python<'py>,
@@ -441,10 +522,7 @@ fn seed_values<'py>(
     given: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let seeds = PyDict::new(py);
-    let parts: Vec<&DifferentiatedValue> = match gradient.mode() {
-        Mode::Backward => gradient.outputs().iter().collect(),
-        Mode::Forward => gradient.parameters().iter().map(|by| &by.value).collect(),
-    };
+    let parts = seeded_parts(gradient);
     let Some(given) = given else {
         for (global, _) in parts
             .iter()

@@ -12,7 +12,7 @@ use crate::values::Values;
 use adumbra::batch::WholeBatch;
 use adumbra::program::{Metadata, MetadataValue};
 use adumbra::value::ValueView;
-use adumbra::{Compiler, Diagnostics, Type};
+use adumbra::{Diagnostics, Type};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -60,9 +60,21 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A program of a source.
-fn compiled(compiler: &Compiler, source: &Source) -> Result<Arc<adumbra::Program>, Diagnostics> {
-    match source {
+/// The program of a source, with derivatives of its outputs if they are asked for.
+///
+/// # Errors
+/// If the source is at fault.
+fn compiled(
+    py: Python<'_>,
+    recipe: &ProgramRecipe,
+    source: &Source,
+    output_derivatives: bool,
+) -> PyResult<Arc<adumbra::Program>> {
+    if let Source::Gradient(gradient) = source {
+        return gradient.get().of_program(py, output_derivatives);
+    }
+    let compiler = recipe.compiler(output_derivatives)?;
+    let program = py.detach(|| match source {
         Source::Shader(sources) => compiler.compile(sources),
         Source::Group(group) => compiler.compile_group(group),
         Source::Bytecode(bytes) => {
@@ -71,15 +83,15 @@ fn compiled(compiler: &Compiler, source: &Source) -> Result<Arc<adumbra::Program
                 sources: adumbra::Sources::new("bytecode", ""),
             })
         }
-    }
+        Source::Gradient(_) => unreachable!("it has been made"),
+    });
+    program.map_err(|refused| compile_error(py, &refused))
 }
 
 impl ProgramState {
     fn new(py: Python<'_>, recipe: &ProgramRecipe, source: &Source) -> PyResult<ProgramState> {
-        let compiler = recipe.compiler(false)?;
-        let program = py.detach(|| compiled(&compiler, source));
         Ok(ProgramState {
-            program: program.map_err(|refused| compile_error(py, &refused))?,
+            program: compiled(py, recipe, source, false)?,
             with_derivatives: Mutex::default(),
             gradients: Mutex::default(),
             batches: Mutex::default(),
@@ -124,6 +136,20 @@ impl PyProgram {
         })
     }
 
+    /// The program of a gradient.
+    ///
+    /// # Errors
+    /// If it cannot be compiled.
+    pub fn of_gradient(gradient: &Bound<'_, PyGradient>) -> PyResult<PyProgram> {
+        let py = gradient.py();
+        let recipe = gradient.get().program.get().recipe.clone();
+        PyProgram::new(
+            py,
+            recipe,
+            Source::Gradient(Arc::new(gradient.clone().unbind())),
+        )
+    }
+
     /// What is made of it in this process.
     ///
     /// # Errors
@@ -140,7 +166,10 @@ impl PyProgram {
     }
 
     /// The program that gives derivatives of outputs.
-    fn with_derivatives(
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn with_derivatives(
         &self,
         py: Python<'_>,
         state: &ProgramState,
@@ -156,9 +185,7 @@ impl PyProgram {
         if let Some(program) = locked(&state.with_derivatives).clone() {
             return Ok(program);
         }
-        let compiler = self.recipe.compiler(true)?;
-        let program = py.detach(|| compiled(&compiler, &self.source));
-        let program = program.map_err(|refused| compile_error(py, &refused))?;
+        let program = compiled(py, &self.recipe, &self.source, true)?;
         *locked(&state.with_derivatives) = Some(program.clone());
         Ok(program)
     }
@@ -271,7 +298,10 @@ impl PyProgram {
         let dict = PyDict::new(py);
         for texture in self.state(py)?.program.textures() {
             let metadata = metadata_dict(py, &texture.metadata)?;
-            dict.set_item(&texture.name, PyVariable::texture(&texture.name, metadata))?;
+            dict.set_item(
+                &texture.name,
+                PyVariable::texture(py, &texture.name, metadata),
+            )?;
         }
         Ok(dict)
     }
@@ -545,6 +575,11 @@ impl PyProgram {
         slf: &Bound<'py, PyProgram>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let py = slf.py();
+        if let Source::Gradient(gradient) = &slf.get().source {
+            let rebuild = py.import("adumbra._pickles")?.getattr("gradient_program")?;
+            let state = (gradient.clone_ref(py),).into_pyobject(py)?;
+            return Ok((rebuild, state.into_any()));
+        }
         let rebuild = py.import("adumbra._adumbra")?.getattr("rebuild")?;
         Ok((rebuild, slf.get().recipe.state(py)?))
     }
