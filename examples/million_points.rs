@@ -1,5 +1,5 @@
-//! A material over a million points with derivatives, on one thread: its time by the Rust API, which
-//! `python/bench/marble.py` compares with the Python package.
+//! A material over a million points with derivatives, on one thread: its time by the Rust API,
+//! which `python/bench/marble.py` compares with the Python package.
 
 use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, Tier, WholeBatch};
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources};

@@ -1,6 +1,6 @@
 //! The command `adumbra`, for its binary and for packages that have it, and the benchmark programs,
-//! their timing and their report, for `adumbra bench` and the crate `adumbra-bench`. Each command is
-//! a file of its own.
+//! their timing and their report, for `adumbra bench` and the crate `adumbra-bench`. Each command
+//! is a file of its own.
 
 #![expect(
     unreachable_pub,

@@ -74,7 +74,7 @@ def image(
 ) -> Any:
     """An image as a Dask array (height, width) or (height, width, n), whose blocks workers draw.
 
-    `chunks` is the side of blocks in pixels; without it they take a tenth of a second or more, by
+    `chunks` is the side of blocks in pixels; without it they take 0.1 s or more, by
     measuring a small part of the image here. The rest is as for `adumbra.image`; textures that are
     given as arrays travel with each task, so paths that all machines can read are better.
     """

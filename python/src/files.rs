@@ -33,8 +33,8 @@ pub fn read_image<'py>(
     image_array(py, &image)
 }
 
-/// Writes linear floats, an array (height, width) or (height, width, channels), to an EXR file, which
-/// has them as they are, or to a PNG file, which has sRGB colours of eight bits.
+/// Writes linear floats, an array (height, width) or (height, width, channels), to an EXR file,
+/// which has them as they are, or to a PNG file, which has sRGB colours of eight bits.
 #[pyfunction]
 pub fn write_image(py: Python<'_>, path: PathBuf, image: &Bound<'_, PyAny>) -> PyResult<()> {
     let image = image_of_array(image, ColorSpace::Linear)?;

@@ -158,7 +158,7 @@ def test_buffers_have_their_elements_along_one_side() -> None:
             program(w=wrong)
 
 
-def test_names_that_clash_are_told_apart() -> None:
+def test_names_that_clash_are_settled() -> None:
     program = adumbra.compile("shader s(float uv = 1, out float o) { o = uv + 10 * global_value<uv>.x; }")
     assert program.evaluate({"uv": 2, "global:uv": (3, 0)})["o"] == 32
 

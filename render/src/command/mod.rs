@@ -34,8 +34,8 @@ impl fmt::Display for UsageError {
 
 impl Error for UsageError {}
 
-/// Runs the command `adumbra-render` by its arguments, of which the first is its name, and gives the
-/// exit status: 0 fine, 1 a file is at fault, 2 the usage is.
+/// Runs the command `adumbra-render` by its arguments, of which the first is its name, and gives
+/// the exit status: 0 fine, 1 a file is at fault, 2 the usage is.
 ///
 /// ```
 /// assert_eq!(adumbra_render::run_command(["adumbra-render", "nosuch.json"].map(Into::into)), 1);

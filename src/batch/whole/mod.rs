@@ -93,8 +93,8 @@ impl WholeBatch {
         self
     }
 
-    /// The same of another instance of its program. Of the same buffers, it shares the evaluators of
-    /// this one: for hosts that set inputs between one call and the next.
+    /// The same of another instance of its program. Of the same buffers, it shares the evaluators
+    /// of this one: for hosts that set inputs between one call and the next.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};

@@ -371,6 +371,7 @@ const CELLS: &[&str] = &[
     "tests/facade/tidy/techniques.rs",
     "tests/lang/expected/",
     "vm/tests/machine/memory.rs",
+    "python/tests/test_examples.py",
 ];
 /// Circles that are round.
 const CIRCLES: &[&str] = &[
@@ -396,6 +397,7 @@ const FIT_OPTION: &[&str] = &[
     "docs/fit.schema.json",
     "docs/language.md",
     "docs/verification.md",
+    "python/adumbra/_fit.py",
 ];
 /// A value of the option `--globals`.
 const GLOBALS_OPTION: &[&str] = &[
