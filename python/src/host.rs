@@ -1,12 +1,13 @@
 //! The host of all points: answers textures, from images or by calling Python, keeps messages, and
 //! stops at Ctrl-C or an exception of a callback.
 
+use crate::planes::numpy_module;
 use crate::texture::{PyTexture, TexelSums, lookup};
 use adumbra::host::MessageId;
 use adumbra::sources::Folder;
 use adumbra::{Host, Program, SampleRequest, Sampled, Texel, TexelSlopes};
 use adumbra_image::{MipPyramid, TextureSettings};
-use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -291,25 +292,30 @@ impl PointHost<'_> {
 /// along u and v.
 fn read_answers(answer: &Bound<'_, PyAny>, count: usize, answers: &mut [Sampled]) -> PyResult<()> {
     let py = answer.py();
-    let floats = numpy::dtype::<f32>(py);
-    let numpy = crate::planes::numpy_module(py)?;
-    let array = numpy.call_method1(intern!(py, "ascontiguousarray"), (answer, floats))?;
-    let array = array
-        .cast_into::<PyUntypedArray>()
-        .map_err(|_| PyTypeError::new_err("a texture's callback answers with an array"))?;
-    let width = match *array.shape() {
-        [given, width @ (4 | 12)] if given == count => width,
-        ref shape => {
-            return Err(PyValueError::new_err(format!(
-                "a texture's callback answers {count} requests with an array of shape ({count}, 4), or ({count}, 12) with slopes, not {shape:?}"
-            )));
+    let converted;
+    let array = match answer.cast::<PyArray2<f32>>() {
+        Ok(array) => array,
+        Err(_) => {
+            let numpy = numpy_module(py)?;
+            let floats = numpy::dtype::<f32>(py);
+            converted = numpy.call_method1(intern!(py, "asarray"), (answer, floats))?;
+            converted.cast::<PyArray2<f32>>().map_err(|_| {
+                let message = "a texture's callback answers with an array (n, 4) of floats";
+                PyTypeError::new_err(message)
+            })?
         }
     };
-    let flat = array.call_method1(intern!(py, "reshape"), (-1,))?;
-    let flat = flat.cast_into::<PyArray1<f32>>()?;
-    let flat = flat.try_readonly()?;
-    for (answer, own) in answers.iter_mut().zip(flat.as_slice()?.chunks_exact(width)) {
-        let four = |at: usize| [own[at], own[at + 1], own[at + 2], own[at + 3]];
+    let array = array.try_readonly()?;
+    let texels = array.as_array();
+    let width = texels.ncols();
+    if texels.nrows() != count || !matches!(width, 4 | 12) {
+        return Err(PyValueError::new_err(format!(
+            "a texture's callback answers {count} requests with an array of shape ({count}, 4), or ({count}, 12) with slopes, not {:?}",
+            texels.shape()
+        )));
+    }
+    for (at, answer) in answers.iter_mut().enumerate() {
+        let four = |first: usize| [0, 1, 2, 3].map(|number| texels[[at, first + number]]);
         *answer = match width {
             4 => Sampled::Ready(four(0)),
             _ => Sampled::Sloped(
