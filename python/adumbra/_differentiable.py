@@ -11,12 +11,15 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._adumbra import Fault, Gradient, Program, Texture
+
+if TYPE_CHECKING:
+    from ._adumbra import _Engine, _Errors, _Rules, _Wrap
 
 Array = NDArray[Any]
 
@@ -80,13 +83,13 @@ class Parameter:
 class Options:
     """How a function is evaluated and differentiated, as `Program.value_and_grad` has it."""
 
-    rules: str = "smooth"
+    rules: "_Rules" = "smooth"
     axes: Mapping[str, float] | None = None
     textures: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
-    engine: str = "auto"
+    engine: "_Engine" = "auto"
     steps: int | None = None
-    errors: str = "raise"
+    errors: "_Errors" = "raise"
 
     @property
     def of_evaluation(self) -> dict[str, Any]:
@@ -106,7 +109,7 @@ class Differentiable:
         program: Program,
         of: Sequence[str] | None,
         options: Options,
-        wraps: Mapping[str, tuple[str, str]] | None = None,
+        wraps: "Mapping[str, tuple[_Wrap, _Wrap]] | None" = None,
     ) -> None:
         self.program = program
         self.options = options
@@ -147,7 +150,7 @@ class Differentiable:
     def _sorted(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values for a program, and images for its textures."""
         given: dict[str, Any] = {}
-        own = self.program.texture_names
+        own = self.program.textures
         textures = {name: of for name, of in self.options.textures.items() if name in own}
         for name, value in values.items():
             parameter = self.parameter(name)
@@ -167,7 +170,7 @@ class Differentiable:
         options = self.options.of_evaluation
         wanted = list(self.outputs)
         done = self.program.evaluate(given, textures=textures, outputs=wanted, **options)
-        return done.values, done.faults
+        return dict(done), done.faults
 
     def gradient(
         self, values: Mapping[str, Any], wanted: Iterable[str], seeds: Mapping[str, Any]
@@ -265,9 +268,9 @@ class Differentiable:
             known = self._tangents.setdefault((roots, of), made)
         return known
 
-    def _wrap(self, texture: str) -> tuple[str, str]:
+    def _wrap(self, texture: str) -> "tuple[_Wrap, _Wrap]":
         """How a texture that is given as an array continues beyond it, along u and v."""
-        metadata = self.program.texture_names[texture].metadata
+        metadata: Mapping[str, Any] = self.program.textures[texture].metadata
         own = (metadata.get("wrap_u", "repeat"), metadata.get("wrap_v", "repeat"))
         return self._wraps.get(texture, own)
 
@@ -307,8 +310,8 @@ def differentiable(
     """
     made = Differentiable(program, [of] if isinstance(of, str) else of, options)
     for name in options.textures:
-        if name not in program.texture_names:
-            raise KeyError(unknown(name, program.texture_names, "no texture of the program"))
+        if name not in program.textures:
+            raise KeyError(unknown(name, program.textures, "no texture of the program"))
     by = [wrt] if isinstance(wrt, str) else wrt
     if by is not None:
         made.live(by, made.floats())
@@ -347,7 +350,7 @@ def _parameters(program: Program) -> Iterable[tuple[str, Parameter]]:
                 if key != path:
                     yield key, parameter
                 seen.add(path)
-    for path in program.texture_names:
+    for path in program.textures:
         parameter = Parameter(f"texture:{path}", "texture", path, (), np.dtype(np.float32))
         if path not in seen:
             yield path, parameter

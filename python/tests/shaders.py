@@ -93,7 +93,7 @@ def material(name: str) -> adumbra.Program:
 
 def grey(program: adumbra.Program) -> dict[str, Any]:
     """Images for its textures: alike all over, so that places in them do not matter."""
-    return {name: np.full((4, 4, 3), 0.6, np.float32) for name in program.texture_names}
+    return {name: np.full((4, 4, 3), 0.6, np.float32) for name in program.textures}
 
 
 def hits(program: adumbra.Program) -> dict[str, np.ndarray]:
