@@ -11,14 +11,25 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._adumbra import Fault, Gradient, Program, Texture
 
+if TYPE_CHECKING:
+    from ._adumbra import _Engine, _Errors, _Rules, _Wrap
+
 Array = NDArray[Any]
+
+Pieces = Mapping[str, list[tuple[str, tuple[int, ...]]]]
+"""By path of a value, the parameters of a gradient's program that it is given as: those of the
+elements that these indices have, one of all if there are none."""
+
+_Mode = Literal["backward", "forward"]
+# Parameters, outputs, and the mode of a derivative.
+_Key = tuple[frozenset[str], frozenset[str], _Mode]
 
 
 @dataclass(frozen=True)
@@ -80,13 +91,13 @@ class Parameter:
 class Options:
     """How a function is evaluated and differentiated, as `Program.value_and_grad` has it."""
 
-    rules: str = "smooth"
+    rules: "_Rules" = "smooth"
     axes: Mapping[str, float] | None = None
     textures: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
-    engine: str = "auto"
+    engine: "_Engine" = "auto"
     steps: int | None = None
-    errors: str = "raise"
+    errors: "_Errors" = "raise"
 
     @property
     def of_evaluation(self) -> dict[str, Any]:
@@ -106,7 +117,7 @@ class Differentiable:
         program: Program,
         of: Sequence[str] | None,
         options: Options,
-        wraps: Mapping[str, tuple[str, str]] | None = None,
+        wraps: "Mapping[str, tuple[_Wrap, _Wrap]] | None" = None,
     ) -> None:
         self.program = program
         self.options = options
@@ -124,9 +135,12 @@ class Differentiable:
         if not self.outputs:
             raise ValueError("the program has no output that is an array")
         self._parameters = dict(_parameters(program))
+        known = program.textures
+        self._textures = {name: of for name, of in options.textures.items() if name in known}
         # Of textures that are changes of others: how these continue beyond their images.
         self._wraps = dict(wraps or {})
-        self._live: dict[tuple[frozenset[str], frozenset[str], str], frozenset[str]] = {}
+        self._gradients: dict[_Key, tuple[Gradient, Pieces]] = {}
+        self._live: dict[_Key, frozenset[str]] = {}
         self._tangents: dict[tuple[frozenset[str], frozenset[str]], Tangent] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -147,8 +161,7 @@ class Differentiable:
     def _sorted(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values for a program, and images for its textures."""
         given: dict[str, Any] = {}
-        own = self.program.texture_names
-        textures = {name: of for name, of in self.options.textures.items() if name in own}
+        textures = dict(self._textures)
         for name, value in values.items():
             parameter = self.parameter(name)
             if parameter.kind == "texture":
@@ -167,7 +180,7 @@ class Differentiable:
         options = self.options.of_evaluation
         wanted = list(self.outputs)
         done = self.program.evaluate(given, textures=textures, outputs=wanted, **options)
-        return done.values, done.faults
+        return dict(done), done.faults
 
     def gradient(
         self, values: Mapping[str, Any], wanted: Iterable[str], seeds: Mapping[str, Any]
@@ -177,10 +190,10 @@ class Differentiable:
         if len({parameter.path for parameter in own.values()}) < len(own):
             clash = ", ".join(f"`{parameter.key}`" for parameter in own.values())
             raise ValueError(f"parameters of one name have no gradient together: {clash}")
-        gradient = self._gradient(own, seeds)
+        gradient, pieces_of = self._gradient(frozenset(own), frozenset(seeds))
         given, textures = self._sorted(values)
         # Those that have no seed count with 0.
-        for path, pieces in _pieces(gradient.seeds).items():
+        for path, pieces in pieces_of.items():
             if path in seeds:
                 for name, at in pieces:
                     given[name] = seeds[path][(..., *at, *_whole(self.outputs[path][0], at))]
@@ -188,17 +201,23 @@ class Differentiable:
         done = gradient.evaluate(given, {}, textures=textures, **options)
         return {name: done.grads[own[name].path] for name in own}, done.faults
 
-    def _forward(self, wanted: Iterable[str], outputs: Iterable[str]) -> Gradient:
-        roots = {self.parameter(name).root_key for name in wanted}
-        of = {path.partition(".")[0] for path in outputs}
-        return self.program.gradient(sorted(roots), of=sorted(of), mode="forward")
-
-    def _gradient(self, wanted: Iterable[str], outputs: Iterable[str]) -> Gradient:
-        roots = {self.parameter(name).root_key for name in wanted}
-        of = {path.partition(".")[0] for path in outputs}
-        axes = None if self.options.axes is None else dict(self.options.axes)
-        rules = self.options.rules
-        return self.program.gradient(sorted(roots), of=sorted(of), rules=rules, axes=axes)
+    def _gradient(
+        self, wanted: frozenset[str], outputs: frozenset[str], mode: _Mode = "backward"
+    ) -> tuple[Gradient, Pieces]:
+        """The gradient of outputs by parameters, and what its seeds are given as."""
+        key = (wanted, outputs, mode)
+        known = self._gradients.get(key)
+        if known is None:
+            by = sorted({self.parameter(name).root_key for name in wanted})
+            of = sorted({path.partition(".")[0] for path in outputs})
+            axes = None if self.options.axes is None else dict(self.options.axes)
+            rules = self.options.rules
+            if mode == "forward":
+                made = self.program.gradient(by, of=of, mode=mode)
+            else:
+                made = self.program.gradient(by, of=of, rules=rules, axes=axes)
+            known = self._gradients.setdefault(key, (made, _pieces(made.seeds)))
+        return known
 
     def live(self, wanted: Iterable[str], outputs: Iterable[str]) -> frozenset[str]:
         """Those parameters by which the outputs' backward derivative is not 0 everywhere.
@@ -210,22 +229,18 @@ class Differentiable:
     def leads(self, wanted: Iterable[str], output: str) -> bool:
         """Whether an output has a derivative by one of the parameters that is not 0 everywhere."""
         # Where both modes are, forward mode has no ends at differences between pixels.
-        mode = "forward" if self.options.rules == "smooth" else "backward"
+        mode: _Mode = "forward" if self.options.rules == "smooth" else "backward"
         return bool(self._nonzero(frozenset(wanted), frozenset([output]), mode))
 
     def _nonzero(
-        self, wanted: frozenset[str], outputs: frozenset[str], mode: str
+        self, wanted: frozenset[str], outputs: frozenset[str], mode: _Mode
     ) -> frozenset[str]:
         if not wanted or not outputs:
             return frozenset()
         key = (wanted, outputs, mode)
         known = self._live.get(key)
         if known is None:
-            if mode == "backward":
-                gradient = self._gradient(wanted, outputs)
-            else:
-                gradient = self._forward(wanted, outputs)
-            zero = gradient.zero
+            zero = self._gradient(wanted, outputs, mode)[0].zero
             live = (name for name in wanted if self.parameter(name).root not in zero)
             known = self._live.setdefault(key, frozenset(live))
         return known
@@ -243,31 +258,29 @@ class Differentiable:
             rules = self.options.rules
             only = "is backward, and is not differentiated again"
             raise NotImplementedError(f"a derivative by rules={rules!r} {only}")
-        by = {self.parameter(name).root_key: self.parameter(name) for name in wanted}
-        roots = frozenset(by)
-        of = frozenset(path.partition(".")[0] for path in outputs)
-        known = self._tangents.get((roots, of))
+        by, of = frozenset(wanted), frozenset(outputs)
+        known = self._tangents.get((by, of))
         if known is None:
-            gradient = self._forward(wanted, outputs)
-            outputs_of = {
+            gradient, pieces = self._gradient(by, of, "forward")
+            roots = {path: path.partition(".")[0] for path in self.floats()}
+            changes = {
                 path: gradient.derivatives[root] + path[len(root) :]
-                for path in self.floats()
-                if (root := path.partition(".")[0]) in of
+                for path, root in roots.items()
+                if root in gradient.derivatives
             }
             wraps = dict(self._wraps)
-            for parameter in by.values():
+            for parameter in map(self.parameter, by):
                 if parameter.kind == "texture":
-                    [change] = gradient.seeds[parameter.path]
+                    [(change, _)] = pieces[parameter.path]
                     wraps[change.partition(":")[2]] = self._wrap(parameter.path)
-            changes = list(outputs_of.values())
-            function = Differentiable(gradient.program, changes, self.options, wraps)
-            made = Tangent(function, _pieces(gradient.seeds), outputs_of)
-            known = self._tangents.setdefault((roots, of), made)
+            of_changes = list(changes.values())
+            function = Differentiable(gradient.program, of_changes, self.options, wraps)
+            known = self._tangents.setdefault((by, of), Tangent(function, pieces, changes))
         return known
 
-    def _wrap(self, texture: str) -> tuple[str, str]:
+    def _wrap(self, texture: str) -> "tuple[_Wrap, _Wrap]":
         """How a texture that is given as an array continues beyond it, along u and v."""
-        metadata = self.program.texture_names[texture].metadata
+        metadata: Mapping[str, Any] = self.program.textures[texture].metadata
         own = (metadata.get("wrap_u", "repeat"), metadata.get("wrap_v", "repeat"))
         return self._wraps.get(texture, own)
 
@@ -279,9 +292,8 @@ class Tangent:
     function: Differentiable
     """Its outputs are the changes of outputs. It has the parameters of what it is the derivative
     of, and their changes."""
-    pieces: Mapping[str, list[tuple[str, tuple[int, ...]]]]
-    """By path of a parameter, the parameters of `function` that are its change: of the elements
-    that these indices have, all of them if there are none."""
+    pieces: Pieces
+    """By path of a parameter, the parameters of `function` that are its change."""
     outputs: Mapping[str, str]
     """By path of an output, that of its change."""
 
@@ -307,8 +319,8 @@ def differentiable(
     """
     made = Differentiable(program, [of] if isinstance(of, str) else of, options)
     for name in options.textures:
-        if name not in program.texture_names:
-            raise KeyError(unknown(name, program.texture_names, "no texture of the program"))
+        if name not in program.textures:
+            raise KeyError(unknown(name, program.textures, "no texture of the program"))
     by = [wrt] if isinstance(wrt, str) else wrt
     if by is not None:
         made.live(by, made.floats())
@@ -321,8 +333,8 @@ def _whole(shape: tuple[int, ...], at: tuple[int, ...]) -> tuple[slice, ...]:
     return (slice(None),) * (len(shape) - len(at))
 
 
-def _pieces(seeds: Mapping[str, list[str]]) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
-    """By path, the values that seeds are given as: `d(r.t[1])` is the element 1 of `r.t`."""
+def _pieces(seeds: Mapping[str, list[str]]) -> Pieces:
+    """What seeds are given as: `d(r.t[1])` is that of the element 1 of `r.t`."""
     found: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
     for name in (name for names in seeds.values() for name in names):
         inner = name[name.index("(") + 1 : -1]
@@ -347,7 +359,7 @@ def _parameters(program: Program) -> Iterable[tuple[str, Parameter]]:
                 if key != path:
                     yield key, parameter
                 seen.add(path)
-    for path in program.texture_names:
+    for path in program.textures:
         parameter = Parameter(f"texture:{path}", "texture", path, (), np.dtype(np.float32))
         if path not in seen:
             yield path, parameter

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ try:
 except ImportError as error:
     raise ImportError("`adumbra.jax` needs JAX: `pip install jax`") from error
 
+if TYPE_CHECKING:
+    from ._adumbra import _Engine, _Rules
+
 __all__ = ["MAX_FAULTS", "Function", "function"]
 
 MAX_FAULTS = 100
@@ -40,11 +43,11 @@ def function(
     *,
     of: str | Sequence[str] | None = None,
     wrt: str | Sequence[str] | None = None,
-    rules: str = "smooth",
+    rules: "_Rules" = "smooth",
     axes: Mapping[str, float] | None = None,
     textures: Mapping[str, Any] | None = None,
     threads: int = 1,
-    engine: str = "auto",
+    engine: "_Engine" = "auto",
     steps: int | None = None,
 ) -> "Function":
     """A shader as a function of arrays, for `jax.jit`, `jax.grad` and `jax.vmap`.
@@ -189,7 +192,7 @@ class _Call:
     def _check_textures(self) -> None:
         """Raises `KeyError` if a texture has no image."""
         given = {self._parameter(name).key for name in (*self.names, *self.constants)}
-        for name, texture in self.function.program.texture_names.items():
+        for name, texture in self.function.program.textures.items():
             has_image = name in self.function.options.textures or "file" in texture.metadata
             if not has_image and f"texture:{name}" not in given:
                 raise KeyError(f"the texture `{name}` has no image: give an array `{name}`")

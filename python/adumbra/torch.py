@@ -13,7 +13,7 @@ again. So gradients can be taken twice, by any thread, and of gradients.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ try:
 except ImportError as error:
     raise ImportError("`adumbra.torch` needs PyTorch: `pip install torch`") from error
 
+if TYPE_CHECKING:
+    from ._adumbra import _Engine, _Errors, _Rules
+
 __all__ = ["Function", "function"]
 
 
@@ -34,13 +37,13 @@ def function(
     *,
     of: str | Sequence[str] | None = None,
     wrt: str | Sequence[str] | None = None,
-    rules: str = "smooth",
+    rules: "_Rules" = "smooth",
     axes: Mapping[str, float] | None = None,
     textures: Mapping[str, Any] | None = None,
     threads: int = 1,
-    engine: str = "auto",
+    engine: "_Engine" = "auto",
     steps: int | None = None,
-    errors: str = "raise",
+    errors: "_Errors" = "raise",
 ) -> "Function":
     """A shader as a function of tensors, for `torch.autograd` and `torch.func`.
 

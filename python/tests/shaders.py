@@ -26,7 +26,7 @@ shader wave(float k = 2.0, float gain = 1.0, out float o) {
 
 # Structs, arrays, buffers, textures, an output of integers, and one that nothing leads to.
 ALL_KINDS = """
-struct ray { float3 o; float t[2]; };
+struct ray { float3 o; float t[2]; float2 m[2]; };
 buffer<float> w;
 texture2d tex <<< wrap_u = "clamp", wrap_v = "clamp" >>>;
 shader s(ray r, float k[3] = {1, 2, 3}, float a = 1.0,
@@ -38,6 +38,7 @@ shader s(ray r, float k[3] = {1, 2, 3}, float a = 1.0,
     moved = r;
     moved.o *= a * a;
     moved.t[0] = k[1] * k[0] * uv.y;
+    moved.m[1] = r.m[0] * r.m[1] * a;
     i = 1;
     fixed = floor(a);
 }"""
@@ -58,6 +59,8 @@ shader s(float k, out float o) {
 # Has no backward derivative.
 SCREEN = "shader s(float k, out float o) { o = k * ddx(k * global_value<uv>.x); }"
 
+PRODUCT = "shader s(out float o) { o = global_value<x> * global_value<y>; }"
+
 SUM = "shader s(out float o) { o = global_value<x> + global_value<y>; }"
 
 TEXTURED = """
@@ -73,7 +76,8 @@ def of_x(text: str) -> adumbra.Program:
 def all_kinds() -> tuple[adumbra.Program, dict[str, np.ndarray]]:
     """The program of `ALL_KINDS`, and values for all that its outputs have derivatives by."""
     rng = np.random.default_rng(1)
-    sides = {"uv": (4, 2), "w": (2,), "tex": (3, 3), "k": (3,), "a": (), "r.o": (3,), "r.t": (2,)}
+    sides = {"uv": (4, 2), "w": (2,), "tex": (3, 3), "k": (3,), "a": ()}
+    sides |= {"r.o": (3,), "r.t": (2,), "r.m": (2, 2)}
     values = {name: np.float32(rng.uniform(0.2, 0.9, shape)) for name, shape in sides.items()}
     return adumbra.compile(ALL_KINDS), values
 
@@ -93,7 +97,7 @@ def material(name: str) -> adumbra.Program:
 
 def grey(program: adumbra.Program) -> dict[str, Any]:
     """Images for its textures: alike all over, so that places in them do not matter."""
-    return {name: np.full((4, 4, 3), 0.6, np.float32) for name in program.texture_names}
+    return {name: np.full((4, 4, 3), 0.6, np.float32) for name in program.textures}
 
 
 def hits(program: adumbra.Program) -> dict[str, np.ndarray]:

@@ -1,6 +1,7 @@
 """`adumbra.jax`: values and backward derivatives of any order, under `jit` and `vmap`, equal to
 those of the command; wrong usage, found while tracing; faults."""
 
+import doctest
 import json
 import pickle
 import subprocess
@@ -18,7 +19,8 @@ import adumbra.jax
 import jax.numpy as jnp
 import shaders
 from jax.test_util import check_grads
-from shaders import CHANGING, DISC, NAMES, SCREEN, SUM, TEXTURED, WAVE, grey, hits, material, of_x
+from shaders import CHANGING, DISC, NAMES, PRODUCT, SCREEN, SUM, TEXTURED, WAVE
+from shaders import grey, hits, material, of_x
 
 
 def wave() -> Any:
@@ -137,6 +139,18 @@ def test_batches_are_those_of_single_calls() -> None:
     assert function.take_faults() == []
 
 
+def test_globals_that_a_batch_shares_have_a_gradient_for_each() -> None:
+    function = adumbra.jax.function(of_x(PRODUCT))
+    slope = jax.grad(lambda x, y: function(x=x, y=y).sum())
+    rng = np.random.default_rng(3)
+    x, y = jnp.float32(rng.random(4)), jnp.float32(rng.random((5, 4)))
+    found = jax.vmap(slope, (None, 0))(x, y)
+    assert np.array_equal(found, y)
+    # One number for all points, too.
+    assert np.allclose(jax.vmap(slope, (None, 0))(jnp.float32(2), y), y.sum(1))
+    assert function.take_faults() == []
+
+
 def test_hessians_are_symmetric_and_right() -> None:
     function, values = all_kinds()
     k = values["k"]
@@ -246,3 +260,8 @@ def test_functions_are_pickled() -> None:
     again = pickle.loads(pickle.dumps(function))
     found, here = again(**values), function(**values)
     assert all(np.array_equal(found[name], here[name]) for name in here)
+
+
+def test_the_example_of_the_module_does_what_it_says() -> None:
+    assert doctest.testmod(adumbra.jax).attempted > 3
+    assert doctest.testmod(adumbra.jax).failed == 0

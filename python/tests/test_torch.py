@@ -1,6 +1,7 @@
 """`adumbra.torch`: values, derivatives of both modes and of second order, batches, threads,
 processes, wrong usage."""
 
+import doctest
 import multiprocessing
 import pickle
 import subprocess
@@ -18,7 +19,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import adumbra
 import adumbra.torch
 import shaders
-from shaders import CHANGING, DISC, NAMES, SCREEN, SUM, TEXTURED, WAVE, grey, hits, material, of_x
+from shaders import CHANGING, DISC, NAMES, PRODUCT, SCREEN, SUM, TEXTURED, WAVE
+from shaders import grey, hits, material, of_x
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
@@ -76,9 +78,11 @@ def test_all_kinds_of_parameters_have_derivatives_in_both_modes() -> None:
     torch.manual_seed(0)
     function, values = all_kinds()
     found = function(**values)
-    assert list(found) == ["o", "moved.o", "moved.t", "i", "fixed"]
-    assert [own.requires_grad for own in found.values()] == [True, True, True, False, False]
-    assert [tuple(own.shape) for own in found.values()] == [(4,), (4, 3), (4, 2), (4,), (4,)]
+    assert list(found) == ["o", "moved.o", "moved.t", "moved.m", "i", "fixed"]
+    asking = [name for name, own in found.items() if own.requires_grad]
+    assert asking == ["o", "moved.o", "moved.t", "moved.m"]
+    shapes = [tuple(own.shape) for own in found.values()]
+    assert shapes == [(4,), (4, 3), (4, 2), (4, 2, 2), (4,), (4,)]
     outputs = of_tensors(function, values)
     assert gradcheck(outputs, tuple(values.values()), check_forward_ad=True, **NEAR)
     assert gradgradcheck(outputs, tuple(values.values()), check_fwd_over_rev=True, **NEAR)
@@ -192,8 +196,7 @@ def test_gradients_have_the_shape_and_dtype_of_what_they_are_by() -> None:
 
 
 def test_broadcast_sides_are_summed() -> None:
-    program = of_x("shader s(out float o) { o = global_value<x> * global_value<y>; }")
-    function = adumbra.torch.function(program)
+    function = adumbra.torch.function(of_x(PRODUCT))
     x, y = asking([[1.0], [2.0]]), asking([3.0, 4.0, 5.0])
     found = function(x=x, y=y)
     assert found.shape == (2, 3)
@@ -280,6 +283,16 @@ def test_gradients_of_batches_are_those_of_single_calls() -> None:
             assert torch.equal(found[at], grad(total, by)(*own)), (by, dims)
     plain = torch.autograd.functional.jacobian(total, (k[0], uv[0]))
     assert torch.equal(plain[0], grad(total)(k[0], uv[0]))
+
+
+def test_globals_that_a_batch_shares_have_a_gradient_for_each() -> None:
+    function = adumbra.torch.function(of_x(PRODUCT))
+    slope = grad(lambda x, y: function(x=x, y=y).sum())
+    x, y = torch.rand(4), torch.rand((5, 4))
+    found = vmap(slope, (None, 0))(x, y)
+    assert torch.equal(found, y)
+    # One number for all points, too.
+    assert torch.allclose(vmap(slope, (None, 0))(torch.tensor(2.0), y), y.sum(1))
 
 
 def test_jacobians_and_hessians_agree() -> None:
@@ -481,3 +494,8 @@ def test_nothing_is_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         function(k=asking(1.0), x=read_only).sum().backward()
+
+
+def test_the_example_of_the_module_does_what_it_says() -> None:
+    assert doctest.testmod(adumbra.torch).attempted > 3
+    assert doctest.testmod(adumbra.torch).failed == 0
