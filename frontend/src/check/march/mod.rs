@@ -17,7 +17,7 @@ use crate::check::typed_tree::{
 use crate::check::types::TypeId;
 use crate::check::{DeclaredFunction, FunctionOrigin, LocalProperties, TypeChecker};
 use crate::interner::Symbol;
-use adumbra_ir::module::{Decides, DifferentiationMode};
+use adumbra_ir::module::Decides;
 use adumbra_ir::{Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 use field::FieldShape;
@@ -111,9 +111,6 @@ impl<'a> TypeChecker<'a, '_> {
         let Some((id, shape)) = self.field_named(field, passed_on) else {
             return TypedExpr::error(span);
         };
-        if !self.has_derivative_of(DifferentiationMode::Backward, id, field.span) {
-            return TypedExpr::error(span);
-        }
         let march = self.march(id, shape, field.span);
         let text = format!("{RAYMARCH}<{}>", self.symbol_name(field.symbol));
         let name = ast::Ident {
