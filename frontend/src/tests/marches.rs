@@ -152,6 +152,12 @@ fn what_no_derivative_passes_is_reported_in_the_field() {
             Code::PlainStructGradient,
             "plain(p.x)",
         ),
+        // Where the march is, with a label in the field.
+        (
+            "float f(float3 p) { return p.x + ddx(p.y); }",
+            Code::ShadowInBackward,
+            "f",
+        ),
     ] {
         assert_eq!(found(before, MARCH), [(code, place.to_owned())], "{before}");
     }

@@ -286,6 +286,16 @@ impl<'a> TypeChecker<'a, '_> {
         Some(part.1)
     }
 
+    /// The place of the march that a function is a part of, where its field was first named.
+    pub(in crate::check) fn march_with(&self, function: FunctionId) -> Option<Span> {
+        let has_it = |march: &&March| march.parts.iter().any(|(_, part)| *part == function);
+        self.marches
+            .made
+            .iter()
+            .find(has_it)
+            .map(|march| march.span)
+    }
+
     /// In a function of a march, a call of another part, or of an op that only these call.
     pub(in crate::check) fn call_in_march(
         &mut self,
