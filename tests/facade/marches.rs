@@ -113,9 +113,9 @@ fn slopes(shader: &str, output: &str, input: &str, x: f32) -> [f64; 2] {
 
 #[test]
 fn facts_of_edges_hold_on_every_engine() {
-    // Rays converge where the field is 0.0004 t, so the silhouette of a ball seen from near is that
-    // of one which is larger by so much: by D it moves 2.4e-4 faster, by R 1.3e-4. Steps are as long
-    // there, so the place where the field is least is known to half of that, and turns the normal.
+    // Rays converge where the field is 0.0004 t, so the silhouette of a ball seen from near is
+    // that of one which is larger by so much: by D it moves 2.4e-4 faster, by R 1.3e-4. Steps are
+    // as long there: the place where the field is least is known to half of that, and the normal.
     let (exact, of_larger) = (1e-4, 3e-4);
     for (id, shader, input, x, tolerance) in [
         ("march-parallel-dR", "parallel", "R", 1.48, exact),
@@ -140,8 +140,8 @@ fn facts_of_edges_hold_on_every_engine() {
 fn facts_of_fields_hold() {
     // Where a ray passes by, as near as nothing, the slopes of the field say how the silhouette
     // moves. The ray comes there in many small steps.
-    // Where the field is least, it is flat: in f32 its place is known to 5e-4, and so is the normal,
-    // whose component along the axis of the ball is small beside it.
+    // Where the field is least, it is flat: in f32 its place is known to 5e-4, and so is the
+    // normal, whose component along D is small beside that.
     for (id, shader, input, x, tolerance) in [
         ("march-parallel-dR", "parallel", "R", 1.5001, 1e-4),
         ("march-parallel-dcx", "parallel", "cx", 1.5001, 1e-4),
