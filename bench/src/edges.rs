@@ -24,7 +24,7 @@ const DISC: CDisc = CDisc {
 
 /// Checks and times the disc.
 pub fn run(report: &mut BenchReport) {
-    let [disc, _] = &edge_workloads();
+    let [disc, ..] = &edge_workloads();
     let references = edges();
     if references.is_empty() {
         return;

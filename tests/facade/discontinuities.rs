@@ -74,3 +74,31 @@ pub(crate) fn hold_on_every_engine(
         wrong.join("\n")
     );
 }
+
+/// A shader of `x` and a parameter `t`, with its gradient by `t` at 0, for neighbours at -1 and 1.
+pub(crate) fn worked_out((body, t, gradient): (&str, f64, f64)) -> Fact {
+    Fact {
+        id: body.to_owned(),
+        shader: format!(
+            "shader s(float t = {t:?}, out float c) {{ float x = global_value<x>; {body} }}"
+        ),
+        parameters: vec!["t".to_owned()],
+        outputs: vec!["c".to_owned()],
+        place: vec![0.0],
+        spacings: vec![1.0],
+        weights: vec![1.0],
+        gradient: vec![gradient],
+        axis: None,
+        is_nullified: false,
+    }
+}
+
+/// A shader of two axes, with the one that supplies its gradient by `t` at 0.
+pub(crate) fn of_two_axes((body, t, gradient, axis): (&str, f64, f64, Option<usize>)) -> Fact {
+    Fact {
+        place: vec![0.0; 2],
+        spacings: vec![1.0; 2],
+        axis,
+        ..worked_out((&format!("float y = global_value<y>; {body}"), t, gradient))
+    }
+}

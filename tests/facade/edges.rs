@@ -9,7 +9,7 @@ use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
 use adumbra_fuzz::campaign::run_edges;
 
 /// The gradient of a fact by edges.
-fn by_edges(fact: &Fact, engine: Engine, setup: &BatchSetup) -> Vec<f64> {
+pub(crate) fn by_edges(fact: &Fact, engine: Engine, setup: &BatchSetup) -> Vec<f64> {
     let (program, axes) = fact.program();
     let edges = program.jump_gradient(&GradientRequest::new(), &axes, JumpRules::Edge);
     let edges = edges.unwrap_or_else(|found| panic!("{}: {found}", fact.id));

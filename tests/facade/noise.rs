@@ -56,6 +56,25 @@ fn scales_have_the_gradient_of_their_average() {
     assert_eq!(by_scale, other);
 }
 
+/// A bar whose two edges are at one offset from each other: wherever in the interval a point is, it
+/// sees each of them once.
+#[test]
+fn edges_along_one_variable_are_counted_once() {
+    let program = compiled(
+        "shader s(float low = 24, out float c)
+        { float x = global_value<pixel>.x; c = x < low ? 0.0 : (x < low + 4.0 ? 1.0 : 3.0); }",
+    );
+    let noisy = program.with_noise(&["low"]).unwrap();
+    let by_low = gradients(&noisy, JumpRules::Edge, 1, "d(low)");
+    for column in 21..31 {
+        let (mean, error) = of_column(&by_low, column);
+        assert!(
+            error < 1e-6 && (mean + 3.0 / SCALE).abs() < 1e-5,
+            "{column}: {mean} ± {error}"
+        );
+    }
+}
+
 #[test]
 fn random_inputs_must_have_floats() {
     let program = compiled("shader s(int n, float spread, out float c) { c = spread * n; }");

@@ -14,6 +14,7 @@ mod convert;
 mod declare;
 mod derivative;
 mod differential;
+mod each_expr;
 mod eliminate;
 mod expression;
 mod foreign;

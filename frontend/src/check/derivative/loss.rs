@@ -354,6 +354,7 @@ impl<'a> TypeChecker<'a, '_> {
     pub(super) fn check_reversed_shadows(&mut self, reached: &ReachedFunctions) {
         for (function, span) in std::mem::take(&mut self.derivatives.reversed) {
             let function = self.underived(function).0;
+            let span = self.march_with(function).unwrap_or(span);
             let mut seen = HashSet::from([function]);
             let mut open = vec![function];
             while let Some(id) = open.pop() {

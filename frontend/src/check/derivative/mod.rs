@@ -275,12 +275,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Whether the function has a derivative of the mode; reported if not.
-    pub(super) fn has_derivative_of(
-        &mut self,
-        mode: DifferentiationMode,
-        of: FunctionId,
-        span: Span,
-    ) -> bool {
+    fn has_derivative_of(&mut self, mode: DifferentiationMode, of: FunctionId, span: Span) -> bool {
         let primal = *self.declared(of);
         let name = self.symbol_name(primal.name.symbol).to_owned();
         let diagnostic = if self.order(of) >= MAX_DERIVATIVE_ORDER {

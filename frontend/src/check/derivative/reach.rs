@@ -5,6 +5,7 @@
 //! function of which a derivative of a derivative is taken. These functions, and those that they
 //! reach, are lowered for [`lost_gradients`], which follows gradients from there.
 
+use super::super::each_expr::for_each_expr;
 use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedStmt};
 use super::super::types::TypeId;
 use super::super::{FunctionOrigin, TypeChecker};
@@ -246,6 +247,7 @@ impl<'a> TypeChecker<'a, '_> {
         let LoweredFrom::Function(id) = origin else {
             return GradientSignature {
                 is_marked: true,
+                is_checked: false,
                 lost: Vec::new(),
             };
         };
@@ -262,6 +264,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         GradientSignature {
             is_marked: self.is_marked(id),
+            is_checked: declared.origin == FunctionOrigin::Declared && self.is_marked(id),
             lost: reached.slots(id)[0].iter().map(lost).collect(),
         }
     }
@@ -356,49 +359,10 @@ pub(super) type CallsByPlace<'a> = HashMap<Span, (FunctionId, &'a [TypedExpr<'a>
 /// The calls of a body.
 pub(super) fn calls_of<'a>(body: &[TypedStmt<'a>]) -> CallsByPlace<'a> {
     let mut calls = CallsByPlace::new();
-    add_calls(body, &mut calls);
-    calls
-}
-
-fn add_calls<'a>(statements: &[TypedStmt<'a>], calls: &mut CallsByPlace<'a>) {
-    for statement in statements {
-        match *statement {
-            TypedStmt::Expr(expr) => add_calls_in(expr, calls),
-            TypedStmt::Declare(_, init) => init.iter().for_each(|init| add_calls_in(init, calls)),
-            TypedStmt::Block(inner) => add_calls(inner, calls),
-            TypedStmt::If(chosen) => {
-                for arm in chosen.arms {
-                    add_calls_in(arm.condition, calls);
-                    add_calls(arm.body, calls);
-                }
-                add_calls(chosen.otherwise, calls);
-            }
-            TypedStmt::Loop(looped) => {
-                let condition = looped.condition.iter();
-                condition.for_each(|condition| add_calls_in(condition, calls));
-                add_calls(looped.body, calls);
-                let updates = looped.updates.iter();
-                updates.for_each(|update| add_calls_in(update, calls));
-            }
-            TypedStmt::Switch(chosen) => {
-                add_calls_in(chosen.value, calls);
-                for case in chosen.cases {
-                    add_calls(case.body, calls);
-                }
-            }
-            TypedStmt::Return(value, _) => {
-                value.iter().for_each(|value| add_calls_in(value, calls))
-            }
-            TypedStmt::Break(_) | TypedStmt::Continue(_) => {}
+    for_each_expr(body, &mut |expr| {
+        if let TypedExprKind::Call(callee, args) = expr.kind {
+            calls.entry(expr.span).or_insert((callee, args));
         }
-    }
-}
-
-fn add_calls_in<'a>(expr: &TypedExpr<'a>, calls: &mut CallsByPlace<'a>) {
-    if let TypedExprKind::Call(callee, args) = expr.kind {
-        calls.entry(expr.span).or_insert((callee, args));
-    }
-    for child in expr.children() {
-        add_calls_in(child, calls);
-    }
+    });
+    calls
 }

@@ -4,8 +4,9 @@ use super::{March, MarchId};
 use crate::ast::{self, ParamDirection};
 use crate::check::TypeChecker;
 use crate::check::convert::conversion_rank;
+use crate::check::each_expr::for_each_expr;
 use crate::check::overload_resolution::is_shader;
-use crate::check::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedParam, TypedStmt};
+use crate::check::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedParam};
 use crate::check::types::TypeId;
 use adumbra_ir::{Code, Diagnostic, Span};
 use smallvec::SmallVec;
@@ -189,47 +190,4 @@ const FIELD_FIX: &str =
 
 fn bad_field(span: Span, message: &str) -> Diagnostic {
     Diagnostic::new(Code::BadField, span, message).here("no field")
-}
-
-/// Calls a function with every expression of statements, those within others too.
-fn for_each_expr<'a>(statements: &[TypedStmt<'a>], visit: &mut impl FnMut(&TypedExpr<'a>)) {
-    for statement in statements {
-        match statement {
-            TypedStmt::Expr(expr) => within(expr, visit),
-            TypedStmt::Declare(_, expr) | TypedStmt::Return(expr, _) => {
-                expr.iter().for_each(|expr| within(expr, visit));
-            }
-            TypedStmt::Block(body) => for_each_expr(body, visit),
-            TypedStmt::If(choice) => {
-                for arm in choice.arms {
-                    within(arm.condition, visit);
-                    for_each_expr(arm.body, visit);
-                }
-                for_each_expr(choice.otherwise, visit);
-            }
-            TypedStmt::Loop(repeated) => {
-                repeated
-                    .condition
-                    .iter()
-                    .for_each(|expr| within(expr, visit));
-                repeated.updates.iter().for_each(|expr| within(expr, visit));
-                for_each_expr(repeated.body, visit);
-            }
-            TypedStmt::Switch(switch) => {
-                within(switch.value, visit);
-                switch
-                    .cases
-                    .iter()
-                    .for_each(|case| for_each_expr(case.body, visit));
-            }
-            TypedStmt::Break(_) | TypedStmt::Continue(_) => {}
-        }
-    }
-}
-
-fn within<'a>(expr: &TypedExpr<'a>, visit: &mut impl FnMut(&TypedExpr<'a>)) {
-    visit(expr);
-    expr.children()
-        .into_iter()
-        .for_each(|child| within(child, visit));
 }

@@ -17,7 +17,7 @@ use crate::check::typed_tree::{
 use crate::check::types::TypeId;
 use crate::check::{DeclaredFunction, FunctionOrigin, LocalProperties, TypeChecker};
 use crate::interner::Symbol;
-use adumbra_ir::module::{Decides, DifferentiationMode};
+use adumbra_ir::module::Decides;
 use adumbra_ir::{Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 use field::FieldShape;
@@ -111,9 +111,6 @@ impl<'a> TypeChecker<'a, '_> {
         let Some((id, shape)) = self.field_named(field, passed_on) else {
             return TypedExpr::error(span);
         };
-        if !self.has_derivative_of(DifferentiationMode::Backward, id, field.span) {
-            return TypedExpr::error(span);
-        }
         let march = self.march(id, shape, field.span);
         let text = format!("{RAYMARCH}<{}>", self.symbol_name(field.symbol));
         let name = ast::Ident {
@@ -287,6 +284,16 @@ impl<'a> TypeChecker<'a, '_> {
         let march = &self.marches.made[current.march?.0 as usize];
         let part = march.parts.iter().find(|(known, _)| *known == name)?;
         Some(part.1)
+    }
+
+    /// The place of the march that a function is a part of, where its field was first named.
+    pub(in crate::check) fn march_with(&self, function: FunctionId) -> Option<Span> {
+        let has_it = |march: &&March| march.parts.iter().any(|(_, part)| *part == function);
+        self.marches
+            .made
+            .iter()
+            .find(has_it)
+            .map(|march| march.span)
     }
 
     /// In a function of a march, a call of another part, or of an op that only these call.

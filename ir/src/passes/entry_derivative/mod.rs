@@ -102,6 +102,7 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
     let activity = with_parameters(&mut module, derivative);
     let signature = |function: &Function| GradientSignature {
         is_marked: true,
+        is_checked: false,
         lost: function.custom.lost.clone(),
     };
     let signatures: Vec<GradientSignature> = module.functions.iter().map(signature).collect();

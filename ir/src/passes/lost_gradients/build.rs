@@ -199,7 +199,7 @@ impl<'b, 'm> Build<'b, 'm> {
         let outs: Vec<FlowNode> = inst.results.iter().map(|r| r.0).chain(arrays).collect();
         let signatures = self.analysis.signatures;
         let is_lost =
-            signatures[self.id.index()].is_marked && !signatures[callee.index()].is_marked;
+            signatures[self.id.index()].is_checked && !signatures[callee.index()].is_marked;
         let has_rules = called.custom != CustomDerivatives::default();
         // Integers of backward derivatives are those that were passed.
         let gives_primals = self.analysis.is_forward(callee);

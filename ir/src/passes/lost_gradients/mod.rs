@@ -69,6 +69,9 @@ pub struct LostGradient {
 pub struct GradientSignature {
     /// Whether gradients pass through calls of it.
     pub is_marked: bool,
+    /// Whether it loses gradients in calls of functions that are not marked. Through the calls of
+    /// others they pass, whatever is marked.
+    pub is_checked: bool,
     /// The parameters that custom derivatives lose.
     pub lost: Vec<bool>,
 }

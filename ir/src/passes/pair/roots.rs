@@ -201,8 +201,8 @@ impl Roots {
         }
         match op {
             Op::Select | Op::ISel => {
-                let differs = doubled.differs(args[0]);
-                let mut all = self.gated(doubled, args[0], differs);
+                // A condition has roots only where it differs.
+                let mut all = self.reach[args[0].index()];
                 let is_taken = doubled.at(args[0]);
                 let taken = doubled.writer.op(Op::Or, &is_taken);
                 let arm = self.gated(doubled, args[1], Some(taken));

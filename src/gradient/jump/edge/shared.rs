@@ -124,12 +124,11 @@ mod tests {
     /// The kernels that are searched of points in two lines of three, whose neighbours along both
     /// axes all decide otherwise: where from, along which axis, to which side, and the points that
     /// see it.
-    fn searched(xs: [f32; 6]) -> Vec<(usize, usize, f64, Vec<usize>)> {
+    fn searched(xs: [f32; 6], ys: [f32; 6]) -> Vec<(usize, usize, f64, Vec<usize>)> {
         let layout = GlobalsLayout::new().with("pixel", Type::Vector(2)).unwrap();
         let axes = [0, 1].map(|scalar| Axis::new("pixel", scalar, 1.0));
         let axes = moves(&axes, &layout).unwrap();
         let mut globals = BatchGlobals::new(&layout);
-        let ys = [0.5_f32, 0.5, 0.5, 1.5, 1.5, 1.5];
         for (scalar, plane) in [&xs, &ys].into_iter().enumerate() {
             globals
                 .plane("pixel", Part::Value, scalar, plane, 1)
@@ -157,9 +156,11 @@ mod tests {
         listed.collect()
     }
 
+    const YS: [f32; 6] = [0.5, 0.5, 0.5, 1.5, 1.5, 1.5];
+
     #[test]
     fn neighbours_share_what_is_between_them() {
-        let found = searched([0.5, 1.5, 2.5, 0.5, 1.5, 2.5]);
+        let found = searched([0.5, 1.5, 2.5, 0.5, 1.5, 2.5], YS);
         let of = |axis: usize| found.iter().filter(move |kernel| kernel.1 == axis);
         // In each line one from the first to the second, one on; and those at both ends.
         let along: Vec<_> = of(0)
@@ -187,11 +188,18 @@ mod tests {
     #[test]
     fn points_that_no_move_leads_to_search_alone() {
         // Rounding is a move's; a thousandth is not.
-        let near = searched([0.5, 1.500_000_1, 2.5, 0.5, 1.5, 2.5]);
-        let far = searched([0.5, 1.501, 2.5, 0.5, 1.5, 2.5]);
+        let near = searched([0.5, 1.500_000_1, 2.5, 0.5, 1.5, 2.5], YS);
+        let far = searched([0.5, 1.501, 2.5, 0.5, 1.5, 2.5], YS);
         let shared = |found: &[(usize, usize, f64, Vec<usize>)]| {
             found.iter().filter(|kernel| kernel.3.len() == 2).count()
         };
         assert_eq!([shared(&near), shared(&far)], [6, 4]);
+    }
+    #[test]
+    fn lines_are_apart_though_moves_lead_from_one_to_the_next() {
+        let found = searched([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], [0.5; 6]);
+        let shared = found.iter().filter(|kernel| kernel.3.len() == 2);
+        let shared: Vec<_> = shared.map(|(from, axis, ..)| (*from, *axis)).collect();
+        assert_eq!(shared, [(0, 0), (1, 0), (3, 0), (4, 0)]);
     }
 }

@@ -164,9 +164,6 @@ impl<'b> Worker<'b> {
     /// margin is greater at the lesser offset. Along a random variable, which has one interval and
     /// is one of those that points look along, as often as there are of these.
     pub(super) fn weight(&self, here: &Here<'_>, number: usize, root: &Root) -> f64 {
-        if !self.samplers.margins.has_ended(number) {
-            return 0.0;
-        }
         let (point, axes) = (root.sample.point, &self.batch.jumps.moves);
         let along = |axis: usize| {
             let moves = self.places.moves[axis].iter().map(|&(float, slope)| {
@@ -190,6 +187,7 @@ impl<'b> Worker<'b> {
             true => self.batch.random_axes().len() as f64,
             false => 0.5,
         };
+        // Where the margin did not run to its end it is NaN, and counts nothing.
         match is_fastest && own > LEAST_SLOPE {
             true if root.is_of_surface => share / signed,
             true => share / own,
