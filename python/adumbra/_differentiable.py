@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-Pieces = Mapping[str, list[tuple[str, tuple[int, ...]]]]
+Parts = Mapping[str, list[tuple[str, tuple[int, ...]]]]
 """By path of a value, the parameters of a gradient's program that it is given as: those of the
 elements that these indices have, one of all if there are none."""
 
@@ -139,7 +139,7 @@ class Differentiable:
         self._textures = {name: of for name, of in options.textures.items() if name in known}
         # Of textures that are changes of others: how these continue beyond their images.
         self._wraps = dict(wraps or {})
-        self._gradients: dict[_Key, tuple[Gradient, Pieces]] = {}
+        self._gradients: dict[_Key, tuple[Gradient, Parts]] = {}
         self._live: dict[_Key, frozenset[str]] = {}
         self._tangents: dict[tuple[frozenset[str], frozenset[str]], Tangent] = {}
 
@@ -190,12 +190,12 @@ class Differentiable:
         if len({parameter.path for parameter in own.values()}) < len(own):
             clash = ", ".join(f"`{parameter.key}`" for parameter in own.values())
             raise ValueError(f"parameters of one name have no gradient together: {clash}")
-        gradient, pieces_of = self._gradient(frozenset(own), frozenset(seeds))
+        gradient, parts_of = self._gradient(frozenset(own), frozenset(seeds))
         given, textures = self._sorted(values)
         # Those that have no seed count with 0.
-        for path, pieces in pieces_of.items():
+        for path, parts in parts_of.items():
             if path in seeds:
-                for name, at in pieces:
+                for name, at in parts:
                     given[name] = seeds[path][(..., *at, *_whole(self.outputs[path][0], at))]
         options = self.options.of_evaluation
         done = gradient.evaluate(given, {}, textures=textures, **options)
@@ -203,7 +203,7 @@ class Differentiable:
 
     def _gradient(
         self, wanted: frozenset[str], outputs: frozenset[str], mode: _Mode = "backward"
-    ) -> tuple[Gradient, Pieces]:
+    ) -> tuple[Gradient, Parts]:
         """The gradient of outputs by parameters, and what its seeds are given as."""
         key = (wanted, outputs, mode)
         known = self._gradients.get(key)
@@ -216,7 +216,7 @@ class Differentiable:
                 made = self.program.gradient(by, of=of, mode=mode)
             else:
                 made = self.program.gradient(by, of=of, rules=rules, axes=axes)
-            known = self._gradients.setdefault(key, (made, _pieces(made.seeds)))
+            known = self._gradients.setdefault(key, (made, _parts(made.seeds)))
         return known
 
     def live(self, wanted: Iterable[str], outputs: Iterable[str]) -> frozenset[str]:
@@ -261,7 +261,7 @@ class Differentiable:
         by, of = frozenset(wanted), frozenset(outputs)
         known = self._tangents.get((by, of))
         if known is None:
-            gradient, pieces = self._gradient(by, of, "forward")
+            gradient, parts = self._gradient(by, of, "forward")
             roots = {path: path.partition(".")[0] for path in self.floats()}
             changes = {
                 path: gradient.derivatives[root] + path[len(root) :]
@@ -271,11 +271,11 @@ class Differentiable:
             wraps = dict(self._wraps)
             for parameter in map(self.parameter, by):
                 if parameter.kind == "texture":
-                    [(change, _)] = pieces[parameter.path]
+                    [(change, _)] = parts[parameter.path]
                     wraps[change.partition(":")[2]] = self._wrap(parameter.path)
             of_changes = list(changes.values())
             function = Differentiable(gradient.program, of_changes, self.options, wraps)
-            known = self._tangents.setdefault((by, of), Tangent(function, pieces, changes))
+            known = self._tangents.setdefault((by, of), Tangent(function, parts, changes))
         return known
 
     def _wrap(self, texture: str) -> "tuple[_Wrap, _Wrap]":
@@ -292,7 +292,7 @@ class Tangent:
     function: Differentiable
     """Its outputs are the changes of outputs. It has the parameters of what it is the derivative
     of, and their changes."""
-    pieces: Pieces
+    parts: Parts
     """By path of a parameter, the parameters of `function` that are its change."""
     outputs: Mapping[str, str]
     """By path of an output, that of its change."""
@@ -300,7 +300,7 @@ class Tangent:
     def changes(self, parameter: Parameter, change: Any) -> dict[str, Any]:
         """The values of `function` by which a parameter changes. What is not read is left out."""
         given = {}
-        for name, at in self.pieces[parameter.path]:
+        for name, at in self.parts[parameter.path]:
             if self.function.has(name):
                 given[name] = change[(..., *at, *_whole(parameter.shape, at))] if at else change
         return given
@@ -333,7 +333,7 @@ def _whole(shape: tuple[int, ...], at: tuple[int, ...]) -> tuple[slice, ...]:
     return (slice(None),) * (len(shape) - len(at))
 
 
-def _pieces(seeds: Mapping[str, list[str]]) -> Pieces:
+def _parts(seeds: Mapping[str, list[str]]) -> Parts:
     """What seeds are given as: `d(r.t[1])` is that of the element 1 of `r.t`."""
     found: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
     for name in (name for names in seeds.values() for name in names):

@@ -6,14 +6,12 @@ use crate::diagnostics::{PyDiagnostic, compile_error};
 use crate::evaluation::{Evaluation, Task, wanted_outputs};
 use crate::gradient::{GradientKey, GradientProgram, PyGradient, names};
 use crate::host::HostTextures;
-use crate::info::PyVariable;
+use crate::info;
 use crate::options::EvaluationOptions;
 use crate::values::Values;
+use adumbra::Diagnostics;
 use adumbra::batch::WholeBatch;
-use adumbra::program::{Metadata, MetadataValue};
-use adumbra::value::ValueView;
-use adumbra::{Diagnostics, Type};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::collections::HashMap;
@@ -204,28 +202,6 @@ impl PyProgram {
     }
 }
 
-/// Metadata as a dict.
-fn metadata_dict(py: Python<'_>, metadata: &[Metadata]) -> PyResult<Py<PyDict>> {
-    let dict = PyDict::new(py);
-    for Metadata { name, value } in metadata {
-        match value {
-            MetadataValue::Bool(value) => dict.set_item(name, value)?,
-            MetadataValue::Int(value) => dict.set_item(name, value)?,
-            MetadataValue::Uint(value) => dict.set_item(name, value)?,
-            MetadataValue::Float(value) => dict.set_item(name, value)?,
-            MetadataValue::String(value) => dict.set_item(name, value)?,
-        }
-    }
-    Ok(dict.unbind())
-}
-
-/// A value as numbers, nested lists, and dicts of members.
-fn python_value(py: Python<'_>, ty: &Type, words: &[u32]) -> PyResult<Py<PyAny>> {
-    let json = serde_json::to_string(&ValueView::new(ty, words));
-    let json = json.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(py.import("json")?.call_method1("loads", (json,))?.unbind())
-}
-
 #[pymethods]
 impl PyProgram {
     /// The name of the shader.
@@ -237,73 +213,31 @@ impl PyProgram {
     /// The inputs, by name: a dict of `Variable`.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for input in self.state(py)?.program.inputs() {
-            let default = python_value(py, &input.ty, &input.default)?;
-            let metadata = metadata_dict(py, &input.metadata)?;
-            dict.set_item(
-                &input.name,
-                PyVariable::new(py, (&input.name, &input.ty), Some(default), metadata)?,
-            )?;
-        }
-        Ok(dict)
+        info::inputs(py, &self.state(py)?.program)
     }
 
     /// The outputs, by name: a dict of `Variable`.
     #[getter]
     fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for output in self.state(py)?.program.outputs() {
-            let metadata = metadata_dict(py, &output.metadata)?;
-            dict.set_item(
-                &output.name,
-                PyVariable::new(py, (&output.name, &output.ty), None, metadata)?,
-            )?;
-        }
-        Ok(dict)
+        info::outputs(py, &self.state(py)?.program)
     }
 
     /// The globals that the shader reads, by name: a dict of `Variable`.
     #[getter]
     fn globals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (dict, state) = (PyDict::new(py), self.state(py)?);
-        let members = state.program.globals().members().iter();
-        for member in members.filter(|member| state.program.reads(member.name())) {
-            let metadata = PyDict::new(py).unbind();
-            dict.set_item(
-                member.name(),
-                PyVariable::new(py, (member.name(), member.ty()), None, metadata)?,
-            )?;
-        }
-        Ok(dict)
+        info::globals(py, &self.state(py)?.program)
     }
 
     /// The buffers, by name: a dict of `Variable`, whose shape is that of an element.
     #[getter]
     fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for buffer in self.state(py)?.program.buffers() {
-            let metadata = metadata_dict(py, &buffer.metadata)?;
-            dict.set_item(
-                &buffer.name,
-                PyVariable::new(py, (&buffer.name, &buffer.element), None, metadata)?,
-            )?;
-        }
-        Ok(dict)
+        info::buffers(py, &self.state(py)?.program)
     }
 
     /// The textures, by name: a dict of `Variable`.
     #[getter(textures)]
     fn texture_variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for texture in self.state(py)?.program.textures() {
-            let metadata = metadata_dict(py, &texture.metadata)?;
-            dict.set_item(
-                &texture.name,
-                PyVariable::texture(py, &texture.name, metadata),
-            )?;
-        }
-        Ok(dict)
+        info::textures(py, &self.state(py)?.program)
     }
 
     /// Warnings of the compilation: a list of `Diagnostic`.
