@@ -45,5 +45,6 @@ for step in range(300):
     loss = (learned(uv) - target).square().mean()
     loss.backward()
     optimizer.step()
-print(f"loss {loss.item():.2e}, palette within {(learned.palette - wanted.palette).abs().max().item():.3f}")
+away = (learned.palette - wanted.palette).abs().max().item()
+print(f"loss {loss.item():.2e}, palette within {away:.3f}")
 assert loss.item() < 1e-5
