@@ -125,7 +125,7 @@ def test_memory_stays_over_many_compilations() -> None:
     for number in range(1000):
         once(number)
     before = resident()
-    for number in range(1000, 4000):
+    for number in range(1000, 10_000):
         once(number)
     assert resident() < 1.05 * before
 
