@@ -21,6 +21,11 @@ const FACTS: &str = "
         edge = found.converged ? 1.0 : 0.0;
         f = found.distance;
     }
+    float beside(float3 p, float radius, float x) { return min(ball(p, radius, x), ball(p, 1.0, -9.0)); }
+    shader two(float R = 1.3, float cx = 0.2, out float edge)
+    {
+        edge = raymarch<beside>(float3(global_value<x>, 0, -5), float3(0, 0, 1), 20000, R, cx).converged ? 1.0 : 0.0;
+    }
     shader pinhole(float R = 1, float D = 4, out float edge, out float f)
     {
         hit found = raymarch<ball>(float3(0.3, 0, -D), normalize(float3(global_value<x>, 0, 2)), 20000, R, 0.0);
@@ -120,6 +125,9 @@ fn facts_of_edges_hold_on_every_engine() {
     for (id, shader, input, x, tolerance) in [
         ("march-parallel-dR", "parallel", "R", 1.48, exact),
         ("march-parallel-dcx", "parallel", "cx", 1.48, exact),
+        // Its outline moves with the field, whichever surfaces are elsewhere.
+        ("march-parallel-dR", "two", "R", 1.48, exact),
+        ("march-parallel-dcx", "two", "cx", 1.48, exact),
         ("march-pinhole-dR", "pinhole", "R", 0.35, of_larger),
         ("march-pinhole-dD", "pinhole", "D", 0.35, of_larger),
         ("march-box-da", "box", "a", 0.82, exact),
@@ -153,6 +161,8 @@ fn facts_of_fields_hold() {
         let error = (found - known).abs();
         assert!(error <= tolerance, "{id}: {found}, not {known}");
     }
+    // Where a ray enters a surface, the field stays what it is.
+    assert_eq!(slopes("parallel", "f", "R", 0.5), [0.0; 2]);
     let (found, known) = (slopes("depth", "t", "R", 0.5)[0], known("march-depth-dR"));
     assert!((found - known).abs() <= 1e-4, "{found}, not {known}");
 }
