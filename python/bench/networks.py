@@ -66,11 +66,11 @@ def weights(inputs: int, width: int) -> Array:
 def layers(w: Any, inputs: int, width: int) -> list[tuple[Any, Any]]:
     """The matrix and the offsets of each layer."""
     found, at = [], 0
-    for rows, columns in ((width, inputs), (width, width), (1, width)):
-        matrix = w[at : at + rows * columns].reshape(rows, columns)
-        at += rows * columns
-        found.append((matrix, w[at : at + rows]))
-        at += rows
+    for outputs, own_inputs in ((width, inputs), (width, width), (1, width)):
+        matrix = w[at : at + outputs * own_inputs].reshape(outputs, own_inputs)
+        at += outputs * own_inputs
+        found.append((matrix, w[at : at + outputs]))
+        at += outputs
     return found
 
 

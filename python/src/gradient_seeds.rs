@@ -1,5 +1,5 @@
-//! What a gradient is given for each point: the weights of outputs, or the tangents of parameters, as
-//! values of the globals and buffers that its program has for them.
+//! What a gradient is given for each point: the weights of outputs, or the tangents of parameters,
+//! as values of the globals and buffers that its program has for them.
 
 use crate::planes::numpy_module;
 use crate::shapes::leaves;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// What a gradient is given seeds or tangents of.
-pub(super) fn seeded_parts(gradient: &ShaderGradient) -> Vec<&DifferentiatedValue> {
+pub fn seeded_parts(gradient: &ShaderGradient) -> Vec<&DifferentiatedValue> {
     match gradient.mode() {
         Mode::Backward => gradient.outputs().iter().collect(),
         Mode::Forward => gradient.parameters().iter().map(|by| &by.value).collect(),
@@ -18,7 +18,7 @@ pub(super) fn seeded_parts(gradient: &ShaderGradient) -> Vec<&DifferentiatedValu
 }
 
 /// Values of the globals and buffers by which a derivative is given seeds or tangents.
-pub(super) fn seed_values<'py>(
+pub fn seed_values<'py>(
     py: Python<'py>,
     gradient: &ShaderGradient,
     given: Option<&Bound<'py, PyDict>>,

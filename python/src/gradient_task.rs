@@ -1,8 +1,8 @@
 //! A gradient at all points: which sums and planes it is, and arrays of them.
 
-use super::GradientEvaluation;
-use super::request::GradientProgram;
 use crate::evaluation::{Task, dicts_of_arrays, faults_list, wanted_outputs};
+use crate::gradient::GradientEvaluation;
+use crate::gradient_request::GradientProgram;
 use crate::host::Finished;
 use crate::planes::{OutputArray, copies_dict, numpy_module};
 use crate::program::ProgramState;
@@ -26,10 +26,10 @@ enum Reduction {
 }
 
 /// A gradient that is evaluated.
-pub(super) struct GradientTask<'t> {
-    pub(super) task: Task<'t>,
-    pub(super) state: &'t ProgramState,
-    pub(super) compiled: &'t GradientProgram,
+pub struct GradientTask<'t> {
+    pub task: Task<'t>,
+    pub state: &'t ProgramState,
+    pub compiled: &'t GradientProgram,
 }
 
 /// What points came to.
@@ -46,7 +46,7 @@ impl GradientTask<'_> {
     ///
     /// # Errors
     /// As those of [`Task::run`].
-    pub(super) fn evaluate(&self, py: Python<'_>) -> PyResult<GradientEvaluation> {
+    pub fn evaluate(&self, py: Python<'_>) -> PyResult<GradientEvaluation> {
         let gradient = self.compiled.smooth();
         let outputs: Vec<String> = gradient
             .outputs()

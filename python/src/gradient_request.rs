@@ -11,12 +11,12 @@ use pyo3::types::PyString;
 /// What a gradient program is made for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct GradientKey {
-    pub(super) by: Vec<String>,
-    pub(super) of: Vec<String>,
-    pub(super) is_forward: bool,
-    pub(super) rules: String,
+    pub by: Vec<String>,
+    pub of: Vec<String>,
+    pub is_forward: bool,
+    pub rules: String,
     /// Names of globals' floats, and distances by their bits.
-    pub(super) axes: Vec<(String, u64)>,
+    pub axes: Vec<(String, u64)>,
 }
 
 /// A gradient program.
@@ -27,21 +27,21 @@ pub enum GradientProgram {
 
 impl GradientProgram {
     /// The gradient of the smooth parts.
-    pub(super) fn smooth(&self) -> &ShaderGradient {
+    pub fn smooth(&self) -> &ShaderGradient {
         match self {
             GradientProgram::Smooth(gradient) => gradient,
             GradientProgram::Jumps(jumps) => jumps.smooth(),
         }
     }
 
-    pub(super) fn is_zero(&self, parameter: &Parameter) -> bool {
+    pub fn is_zero(&self, parameter: &Parameter) -> bool {
         match self {
             GradientProgram::Smooth(_) => parameter.is_zero,
             GradientProgram::Jumps(jumps) => jumps.is_zero(parameter),
         }
     }
 
-    pub(super) fn ends(&self) -> &[adumbra::Diagnostic] {
+    pub fn ends(&self) -> &[adumbra::Diagnostic] {
         match self {
             GradientProgram::Smooth(gradient) => gradient.ends(),
             GradientProgram::Jumps(jumps) => jumps.ends(),
@@ -61,7 +61,7 @@ pub fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// The request of a key, by what the program has.
-pub(super) fn request(program: &adumbra::Program, key: &GradientKey) -> PyResult<GradientRequest> {
+pub fn request(program: &adumbra::Program, key: &GradientKey) -> PyResult<GradientRequest> {
     let mut request = GradientRequest::new();
     if key.is_forward {
         request = request.forward();
@@ -95,7 +95,7 @@ pub(super) fn request(program: &adumbra::Program, key: &GradientKey) -> PyResult
 }
 
 /// The axis of a name like `uv.x`.
-pub(super) fn axis(program: &adumbra::Program, name: &str, spacing: f64) -> PyResult<Axis> {
+pub fn axis(program: &adumbra::Program, name: &str, spacing: f64) -> PyResult<Axis> {
     let (global, component) = name.split_once('.').unwrap_or((name, ""));
     let scalar = match component {
         "" | "x" | "r" => 0,

@@ -1,14 +1,11 @@
-//! Gradients of programs over batches, as Python has them. `request` says what a gradient is made
-//! for, `seeds` gives it weights or tangents, `task` evaluates it and makes arrays of it.
-
-mod request;
-mod seeds;
-mod task;
-
-pub use request::{GradientKey, GradientProgram, names};
+//! Gradients of programs over batches, as Python has them. `gradient_request` says what a gradient
+//! is made for, `gradient_seeds` gives it weights or tangents, `gradient_task` evaluates it.
 
 use crate::diagnostics::{PyDiagnostic, compile_error};
 use crate::evaluation::{Task, shown};
+use crate::gradient_request::{GradientKey, GradientProgram, axis, names, request};
+use crate::gradient_seeds::{seed_values, seeded_parts};
+use crate::gradient_task::GradientTask;
 use crate::options::EvaluationOptions;
 use crate::program::{PyProgram, locked};
 use crate::values::Values;
@@ -16,10 +13,7 @@ use adumbra::gradient::{Axis, DerivativePlace, DifferentiatedValue, JumpRules, M
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use request::{axis, request};
-use seeds::{seed_values, seeded_parts};
 use std::sync::Arc;
-use task::GradientTask;
 
 /// The gradient of a program, compiled for certain outputs and parameters. `Program.gradient` makes
 /// it.
