@@ -55,7 +55,7 @@ fn body(block: &CodeBlock, folder: &Path) -> Result<String, String> {
         }
         ("console", None) => return console(block.body, folder),
         ("repl", None) => return session(block.body, folder),
-        ("rust" | "c" | "cpp" | "cmake" | "text" | "sh" | "toml", None) => {}
+        ("rust" | "c" | "cpp" | "cmake" | "python" | "text" | "sh" | "toml", None) => {}
         _ => return Err(format!("a block of an unknown kind, `{}`", block.info)),
     }
     Ok(block.body.to_owned())
