@@ -23,6 +23,8 @@ class CompileError(ValueError):
 class FaultError(RuntimeError):
     faults: list[Fault]
 
+class FaultWarning(RuntimeWarning): ...
+
 class Diagnostic:
     @property
     def code(self) -> str: ...

@@ -39,7 +39,7 @@ class FitProgress:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FitResult:
     """What a fit came to."""
 
@@ -56,6 +56,10 @@ class FitResult:
     #: The report of the command: restarts with losses, iterations, seconds and traces.
     report: dict[str, Any]
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value}" for name, value in self.inputs.items())
+        return f"<FitResult loss {self.loss:.6g}: {values}>"
+
     def _repr_markdown_(self) -> str:
         lines = [f"loss {self.loss:.6g}", "", "| input | value |", "|---|---|"]
         lines += [f"| `{name}` | {value} |" for name, value in self.inputs.items()]
@@ -66,9 +70,23 @@ def _target(target: ArrayLike | str | os.PathLike[str], folder: Path) -> Path:
     """The file of an image, which is written if it is an array."""
     if isinstance(target, (str, os.PathLike)):
         return Path(target).absolute()
+    image = np.asarray(target)
+    if image.ndim == 3 and image.shape[2] == 2:
+        raise ValueError("a target has 1, 3 or 4 channels, not 2")
     path = folder / "target.exr"
-    write_image(path, np.asarray(target))
+    write_image(path, image)
     return path
+
+
+def _check_start(program: Program, start: Mapping[str, Any]) -> None:
+    """Checks that the values of a start are within the ranges of their inputs."""
+    for name, value in start.items():
+        if name not in program.inputs:
+            raise KeyError(f"the program has no input `{name}`")
+        metadata = program.inputs[name].metadata
+        least, most = metadata.get("min", -np.inf), metadata.get("max", np.inf)
+        if not np.all((np.asarray(value) >= least) & (np.asarray(value) <= most)):
+            raise ValueError(f"`{name}` starts at {value}, which is not from {least} to {most}")
 
 
 def _number(value: Any) -> str:
@@ -80,7 +98,7 @@ def fit(
     target: ArrayLike | str | os.PathLike[str],
     *,
     rules: str = "edge",
-    wrt: Sequence[str] | None = None,
+    wrt: str | Sequence[str] | None = None,
     start: Mapping[str, Any] | None = None,
     textures: Mapping[str, Any] | None = None,
     restarts: int = 1,
@@ -93,7 +111,7 @@ def fit(
     accept: float | None = None,
     prune: bool = False,
     time_limit: float | None = None,
-    size: tuple[int, int] | None = None,
+    size: int | tuple[int, int] | None = None,
     output: str | None = None,
     threads: int = 0,
     progress: Callable[[FitProgress], None] | None = None,
@@ -101,9 +119,9 @@ def fit(
     """Finds the inputs with which a shader draws an image.
 
     `target` is an array (height, width) or (height, width, channels) of linear floats, or the path
-    of an image. Inputs are fitted within the ranges `min` and `max` of their metadata; `wrt` names
-    those that are fitted, all that have a range by default. `start` has inputs that are not fitted,
-    or where the first restart has those that are; the other restarts begin anywhere in the ranges.
+    of an image. Inputs are fitted within the ranges `min` and `max` of their metadata, or around
+    their defaults; `wrt` names those that are fitted, all that have floats by default. `start` has inputs that are not fitted,
+    or where the first restart has those that are; the others begin anywhere in the ranges.
     `rules` are `"edge"`, `"pair"`, `"smooth"`, `"fd"` or `"spsa"`. `progress` is called twice a
     second, or so. The rest is as in `adumbra fit`, which runs in a process of its own: an exception
     of `progress`, and Ctrl-C, end it.
@@ -118,6 +136,15 @@ def fit(
     >>> abs(found.inputs["radius"] - 0.4) < 0.01
     True
     """
+    for name, given, known in (
+        ("rules", rules, ("edge", "pair", "smooth", "fd", "spsa")),
+        ("loss", loss, ("l2", "l1")),
+    ):
+        if given not in known:
+            raise ValueError(f"`{name}` is one of {', '.join(known)}, not {given!r}")
+    wrt = [wrt] if isinstance(wrt, str) else wrt
+    size = (size, size) if isinstance(size, int) else size
+    _check_start(program, start or {})
     files = program.files
     if not files:
         raise FitError("a program from bytecode has no defaults to be written: load its source")
@@ -149,7 +176,11 @@ def fit(
             command.append(f"--texture={own}={path}")
         if mask is not None:
             if not isinstance(mask, (str, os.PathLike)):
-                write_image(folder / "mask.exr", np.asarray(mask))
+                counts = np.asarray(mask, np.float32)
+                shape = read_image(_target(target, folder)).shape[:2]
+                if counts.shape[:2] != shape:
+                    raise ValueError(f"the mask is for {counts.shape[:2]} pixels, and the target has {shape}")
+                write_image(folder / "mask.exr", counts)
                 mask = folder / "mask.exr"
             command.append(f"--mask={os.fspath(mask)}")
         options = {

@@ -10,7 +10,7 @@ use crate::values::Values;
 use adumbra::batch::{BatchError, BatchReport, OutputPlane, OutputSums, Part, WholeBatch};
 use adumbra::diagnostics::fault_diagnostic;
 use adumbra::{Program, Sources, access::closest_name};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
@@ -21,6 +21,13 @@ pyo3::create_exception!(
     FaultError,
     PyRuntimeError,
     "Points have faults, and `errors=\"raise\"` was asked for. `faults` has them: a list of `Fault`."
+);
+
+pyo3::create_exception!(
+    adumbra,
+    FaultWarning,
+    PyRuntimeWarning,
+    "Points have faults, where a function returns arrays alone."
 );
 
 /// A fault of points: what happened, where, and at how many of them.
@@ -266,6 +273,18 @@ impl Task<'_> {
         error.value(py).setattr("faults", faults)?;
         Err(error)
     }
+}
+
+/// Warns of faults, for a function that returns arrays alone.
+///
+/// # Errors
+/// If warnings are errors.
+pub fn warn_of_faults(py: Python<'_>, faults: &Bound<'_, PyList>) -> PyResult<()> {
+    for fault in faults.iter() {
+        let text = std::ffi::CString::new(fault.repr()?.to_string())?;
+        PyErr::warn(py, &py.get_type::<FaultWarning>(), &text, 1)?;
+    }
+    Ok(())
 }
 
 /// The faults of a report.

@@ -32,14 +32,14 @@ pub struct GradientEvaluation {
     /// By name: the gradient by each parameter; in forward mode the change of each output.
     pub grads: Py<PyDict>,
     /// The faults of points: a list of `Fault`.
-    faults: Py<PyList>,
+    pub faults: Py<PyList>,
     /// What the shader printed: pairs of the number of a point and a text.
-    messages: Py<PyList>,
+    pub messages: Py<PyList>,
     /// Arrays that were not read in place, by name, and why.
-    copied: Py<PyDict>,
+    pub copied: Py<PyDict>,
     /// With rules of edges: how many points have an edge (`edge_points`), the edges that were
     /// found (`roots`), and those at whose points the gradient counts as 0 (`nullified`).
-    edges: Option<Py<PyDict>>,
+    pub edges: Option<Py<PyDict>>,
 }
 
 #[pymethods]

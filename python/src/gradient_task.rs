@@ -9,7 +9,9 @@ use crate::program::ProgramState;
 use crate::shapes::{ArrayLeaf, leaves};
 use crate::texture::TexelSums;
 use adumbra::batch::{BatchReport, OutputSums, Part};
-use adumbra::gradient::{DerivativePlace, JumpBatch, JumpReport, Mode, Parameter, ParameterKind};
+use adumbra::gradient::{
+    DerivativePlace, JumpBatch, JumpGradient, JumpReport, Mode, Parameter, ParameterKind,
+};
 use adumbra::{Scalar, Type};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -169,6 +171,7 @@ impl GradientTask<'_> {
             GradientProgram::Jumps(jumps) => jumps,
         };
         let task = &self.task;
+        self.check_axes(jumps)?;
         let instance = task.values.instance(task.program)?;
         let sides = &task.values.sides;
         let batch = JumpBatch::new(jumps, &instance)
@@ -204,6 +207,27 @@ impl GradientTask<'_> {
             jumps,
             hosts,
         })
+    }
+
+    /// Checks that something moves along the axes, as far as the values say.
+    ///
+    /// # Errors
+    /// If the shader reads no axis, and no global has changes per pixel.
+    fn check_axes(&self, jumps: &JumpGradient) -> PyResult<()> {
+        let program = self.task.program;
+        let axes = jumps.axes();
+        let moves = axes.iter().any(|axis| program.reads(axis.global()));
+        if moves || self.task.values.has_changes(program) {
+            return Ok(());
+        }
+        let names: Vec<String> = axes
+            .iter()
+            .map(|axis| axis.name_in(program.globals()))
+            .collect();
+        Err(PyValueError::new_err(format!(
+            "nothing moves along {}: give globals with their changes per pixel, as `adumbra.pixels` and `adumbra.Dual` do, or name the axes, as axes={{\"uv.x\": 1 / width}}",
+            names.join(" and ")
+        )))
     }
 
     /// The changes of outputs, by their own names.

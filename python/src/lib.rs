@@ -39,7 +39,7 @@ mod _adumbra {
     #[pymodule_export]
     use crate::diagnostics::{CompileError, PyDiagnostic, PyLabel};
     #[pymodule_export]
-    use crate::evaluation::{Evaluation, FaultError, PyFault};
+    use crate::evaluation::{Evaluation, FaultError, FaultWarning, PyFault};
     #[pymodule_export]
     use crate::files::{read_image, write_image};
     #[pymodule_export]

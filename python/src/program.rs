@@ -3,7 +3,7 @@
 use crate::closures::closures_dict;
 use crate::compile::{ProgramRecipe, Source};
 use crate::diagnostics::{PyDiagnostic, compile_error};
-use crate::evaluation::{Evaluation, Task, wanted_outputs};
+use crate::evaluation::{Evaluation, Task, wanted_outputs, warn_of_faults};
 use crate::gradient::PyGradient;
 use crate::gradient_request::{GradientKey, GradientProgram, names};
 use crate::host::HostTextures;
@@ -344,7 +344,8 @@ impl PyProgram {
         Evaluation::of(py, &task, &state.batch(&task)?, leaves, derivatives)
     }
 
-    /// Evaluates points whose values are given by name: `program(uv=uv, gain=0.5)`.
+    /// Evaluates points whose values are given by name: `program(uv=uv, gain=0.5)`. Options, such as
+    /// `textures`, are those of `evaluate`, which takes values as a dict.
     #[pyo3(signature = (**values))]
     fn __call__(&self, py: Python<'_>, values: Option<&Bound<'_, PyDict>>) -> PyResult<Evaluation> {
         self.evaluate(
@@ -419,7 +420,8 @@ impl PyProgram {
     /// each point for globals given as arrays. Sums are exact or in double precision, and have the
     /// same bits for any number of threads.
     ///
-    /// The other parameters are those of `evaluate` and `gradient`.
+    /// The other parameters are those of `evaluate` and `gradient`; without `wrt` it is by all inputs
+    /// that have floats. Faults are warnings, `FaultWarning`: `gradient(…).evaluate` has them as data.
     #[pyo3(signature = (values = None, *, wrt = None, of = None, seeds = None, rules = "smooth", axes = None, textures = None, copy = None, threads = 1, engine = "auto", steps = None, errors = "return"))]
     #[expect(
         clippy::too_many_arguments,
@@ -446,10 +448,12 @@ impl PyProgram {
         let done = gradient.evaluate(
             py, values, seeds, textures, copy, threads, engine, steps, errors,
         )?;
+        warn_of_faults(py, done.faults.bind(py))?;
         Ok((done.outputs, done.grads))
     }
 
-    /// The gradient alone: the second of what `value_and_grad` gives.
+    /// The gradient alone: the second of what `value_and_grad` gives, with the same options: `wrt`,
+    /// `of`, `seeds`, `rules`, `axes`, `textures`, `copy`, `threads`, `engine`, `steps`, `errors`.
     #[pyo3(signature = (values = None, **options))]
     fn grad<'py>(
         slf: &Bound<'py, PyProgram>,
@@ -503,6 +507,7 @@ impl PyProgram {
             steps,
             errors,
         )?;
+        warn_of_faults(py, done.faults.bind(py))?;
         Ok((done.outputs, done.grads))
     }
 

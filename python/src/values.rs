@@ -200,6 +200,16 @@ impl Values {
         self.sides.iter().product()
     }
 
+    /// Whether a global that is read was given with its changes per pixel.
+    pub fn has_changes(&self, program: &Program) -> bool {
+        let members = program.globals().members().iter();
+        let mut read = members.filter(|member| program.reads(member.name()));
+        read.any(|member| {
+            let changes = [member.ddx_offset() / 4, member.ddy_offset() / 4];
+            self.parts.iter().any(|part| changes.contains(&part.word))
+        })
+    }
+
     /// The sides of the points of a global that was given as an array; `None` of one value for all
     /// points, or of none.
     pub fn points_of(&self, program: &Program, global: &str) -> Option<&[usize]> {
@@ -262,8 +272,11 @@ impl Values {
         };
         let Numbers::Uniform(words) = numbers(&leaf, value)?.0 else {
             let message = format!(
-                "`{path}` is an input, which all points share: give one value of shape {:?}, not one for each point",
-                leaf.shape
+                "`{path}` is an input, which all points share: give one value{}; what differs from point to point is a global of the shader, `global_value<{path}>`",
+                match leaf.shape.is_empty() {
+                    true => String::new(),
+                    false => format!(" of shape {:?}", leaf.shape),
+                }
             );
             return Err(PyValueError::new_err(message));
         };
@@ -483,6 +496,15 @@ fn number(leaf: &ArrayLeaf, value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
             .extract::<u32>()
             .map_err(|_| misfit("a uint of four bytes"))?,
         Scalar::I32 | Scalar::U32 => return Err(misfit("an integer")),
-        _ => (value.extract::<f64>()? as f32).to_bits(),
+        _ => {
+            let number = value.extract::<f64>()?;
+            if number.is_finite() && !(number as f32).is_finite() {
+                return Err(PyValueError::new_err(format!(
+                    "`{}` has floats of four bytes, and {number:e} is beyond them",
+                    leaf.path
+                )));
+            }
+            (number as f32).to_bits()
+        }
     }))
 }

@@ -190,3 +190,22 @@ def test_gradients_are_those_of_the_command(tmp_path: Path) -> None:
         own = disc.grad(adumbra.pixels((48, 32)), wrt="all", rules=rules)
         for name, number in done["gradient"].items():
             assert np.array_equal(np.float32(own[name]), np.float32(number)), (rules, name)
+
+
+def test_edges_that_nothing_moves_are_refused() -> None:
+    disc = adumbra.compile(DISC)
+    uv = adumbra.pixels(16)["uv"].value
+    with pytest.raises(ValueError, match="nothing moves along pixel.x and pixel.y"):
+        disc.grad({"uv": uv, "radius": 0.3}, wrt="radius", rules="edge")
+    by_axes = disc.grad({"uv": uv, "radius": 0.3}, wrt="radius", rules="edge", axes={"uv.x": 1 / 16, "uv.y": 1 / 16})
+    by_pixels = disc.grad({**adumbra.pixels(16), "radius": 0.3}, wrt="radius", rules="edge")
+    assert np.isclose(by_axes["radius"], by_pixels["radius"], rtol=1e-3)
+
+
+def test_faults_of_gradients_are_warnings() -> None:
+    program = adumbra.compile("texture2d t; shader s(float k, out float o) { o = texture2d_sample<t>(k, k).x; }")
+    flat = lambda requests: np.zeros((len(requests), 4), np.float32)  # noqa: E731
+    with pytest.warns(adumbra.FaultWarning, match="W0805"):
+        program.grad({"k": 0.5}, wrt="k", textures={"t": flat})
+    done = program.gradient("k").evaluate({"k": 0.5}, textures={"t": flat})
+    assert [fault.diagnostic.code for fault in done.faults] == ["W0805"]

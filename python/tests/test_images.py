@@ -72,7 +72,8 @@ def test_fit_finds_what_drew_an_image() -> None:
     disc = adumbra.compile(DISC)
     target = adumbra.image(disc, (32, 24), {"radius": 0.37})
     reports = []
-    found = adumbra.fit(disc, target, progress=reports.append)
+    found = adumbra.fit(disc, target, wrt="radius", progress=reports.append)
+    assert repr(found).startswith("<FitResult loss")
     assert abs(found.inputs["radius"] - 0.37) < 0.01 and found.loss < 1e-3
     assert found.image.shape == (24, 32)
     assert found.program.inputs["radius"].default == pytest.approx(found.inputs["radius"])
@@ -83,8 +84,14 @@ def test_fit_finds_what_drew_an_image() -> None:
 def test_fits_that_cannot_be_say_why(tmp_path: Path) -> None:
     disc = adumbra.compile(DISC)
     target = np.zeros((8, 8), np.float32)
-    with pytest.raises(adumbra.FitError, match="possible values"):
+    with pytest.raises(ValueError, match="`rules` is one of edge"):
         adumbra.fit(disc, target, rules="sharp")
+    with pytest.raises(ValueError, match="the mask is for"):
+        adumbra.fit(disc, target, mask=np.ones((4, 4)))
+    with pytest.raises(ValueError, match="`radius` starts at 0.9"):
+        adumbra.fit(disc, target, start={"radius": 0.9})
+    with pytest.raises(ValueError, match="not 2"):
+        adumbra.fit(disc, np.zeros((8, 8, 2), np.float32))
     with pytest.raises(KeyError, match="no input `radios`"):
         adumbra.fit(disc, target, wrt=["radios"])
     with pytest.raises(adumbra.FitError):

@@ -174,6 +174,7 @@ def test_names_that_clash_are_settled() -> None:
         ({"uv": np.zeros((4, 2), complex)}, TypeError, "complex"),
         ({"uv": np.array([[object(), 1]])}, TypeError, "object"),
         ({"uv": None}, TypeError, "`uv`"),
+        ({"gain": 1e300}, ValueError, "beyond them"),
         ({3: 1}, TypeError, ""),
     ],
 )
