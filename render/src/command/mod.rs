@@ -38,7 +38,8 @@ impl Error for UsageError {}
 /// the exit status: 0 fine, 1 a file is at fault, 2 the usage is.
 ///
 /// ```
-/// assert_eq!(adumbra_render::run_command(["adumbra-render", "nosuch.json"].map(Into::into)), 1);
+/// let arguments = ["adumbra-render", "nosuch.json", "-o", "a.png"];
+/// assert_eq!(adumbra_render::run_command(arguments.map(Into::into)), 1);
 /// ```
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
