@@ -344,8 +344,8 @@ impl PyProgram {
         Evaluation::of(py, &task, &state.batch(&task)?, leaves, derivatives)
     }
 
-    /// Evaluates points whose values are given by name: `program(uv=uv, gain=0.5)`. Options, such as
-    /// `textures`, are those of `evaluate`, which takes values as a dict.
+    /// Evaluates points whose values are given by name: `program(uv=uv, gain=0.5)`. Options, such
+    /// as `textures`, are those of `evaluate`, which takes values as a dict.
     #[pyo3(signature = (**values))]
     fn __call__(&self, py: Python<'_>, values: Option<&Bound<'_, PyDict>>) -> PyResult<Evaluation> {
         self.evaluate(
@@ -420,8 +420,9 @@ impl PyProgram {
     /// each point for globals given as arrays. Sums are exact or in double precision, and have the
     /// same bits for any number of threads.
     ///
-    /// The other parameters are those of `evaluate` and `gradient`; without `wrt` it is by all inputs
-    /// that have floats. Faults are warnings, `FaultWarning`: `gradient(…).evaluate` has them as data.
+    /// The other parameters are those of `evaluate` and `gradient`; without `wrt` it is by all
+    /// inputs that have floats. Faults are warnings, `FaultWarning`: `gradient(…).evaluate` has
+    /// them as data.
     #[pyo3(signature = (values = None, *, wrt = None, of = None, seeds = None, rules = "smooth", axes = None, textures = None, copy = None, threads = 1, engine = "auto", steps = None, errors = "return"))]
     #[expect(
         clippy::too_many_arguments,
