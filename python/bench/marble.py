@@ -17,12 +17,12 @@ POINTS = 1_000_000
 
 
 def least(run: Callable[[], object]) -> float:
-    """The least time of nine runs, in milliseconds."""
+    """The least time of nine runs on this thread, in milliseconds."""
     times = []
     for _ in range(9):
-        began = time.perf_counter()
+        began = time.thread_time()
         run()
-        times.append(time.perf_counter() - began)
+        times.append(time.thread_time() - began)
     return min(times) * 1e3
 
 
@@ -44,11 +44,11 @@ def main() -> None:
 
     source = "texture2d t; shader s(out float3 c) { c = texture2d_sample<t>(global_value<uvw>.xy); }"
     textured = adumbra.compile(source)
-    texel = np.zeros((1, 4), np.float32)
+    texels = np.zeros((4096, 4), np.float32)
     flat = adumbra.Texture(np.ones((1, 1, 4), np.float32))
 
     def callback(requests: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(texel, (len(requests), 4))
+        return texels[: len(requests)]
 
     without = least(lambda: adumbra.compile("shader s(out float3 c) { c = global_value<uvw>; }")(uvw=uvw))
     image = least(lambda: textured.evaluate({"uvw": uvw}, textures={"t": flat}))
