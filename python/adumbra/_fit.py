@@ -89,6 +89,13 @@ def _check_start(program: Program, start: Mapping[str, Any]) -> None:
             raise ValueError(f"`{name}` starts at {value}, which is not from {least} to {most}")
 
 
+def _within(name: str) -> str:
+    """The name of a source as one in a folder, whatever leads out of it left out."""
+    if name.startswith("<"):
+        return "shader.adu"
+    return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+
+
 def _number(value: Any) -> str:
     return ",".join(repr(float(number)) for number in np.ravel(np.asarray(value)))
 
@@ -150,7 +157,7 @@ def fit(
         raise FitError("a program from bytecode has no defaults to be written: load its source")
     with tempfile.TemporaryDirectory(prefix="adumbra-") as name:
         folder = Path(name)
-        names = [f"{number}.adu" if file.startswith("<") else file for number, file in enumerate(files)]
+        names = [_within(file) for file in files]
         for file, text in zip(names, files.values()):
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)

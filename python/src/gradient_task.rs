@@ -100,7 +100,6 @@ impl GradientTask<'_> {
             }
         }
         let mut done = self.run(py, &places, &summed, texel_sums)?;
-        self.task.check_faults(py, &done.report)?;
         let derivative_arrays = done.arrays.split_off(values);
         let [outputs, ..] = dicts_of_arrays(py, std::mem::take(&mut done.arrays))?;
         let grads = match gradient.mode() {
@@ -185,26 +184,14 @@ impl GradientTask<'_> {
         let (arrays, (sums, report, jumps), hosts) =
             task.with_host(py, arrays, texel_sums, |planes, points, host| {
                 let globals = task.values.globals(task.program);
-                let has_planes = planes.len();
-                // What jumps add to planes and to sums is found once for each of these.
-                let (_, report, found) = match has_planes {
-                    0 => Default::default(),
-                    _ => {
-                        let (buffers, report, found) =
-                            batch.planes(&globals, points.clone(), planes, || host.for_thread())?;
-                        (Some(buffers), report, Some(found))
-                    }
-                };
-                let (sums, again, more) =
-                    batch.sums(&globals, points, summed, || host.for_thread())?;
-                let report = if has_planes == 0 { again } else { report };
-                Ok((sums, report, Some(found.unwrap_or(more))))
+                batch.planes_and_sums(&globals, points, planes, summed, || host.for_thread())
             })?;
+        task.check_faults(py, &report)?;
         Ok(GradientParts {
             arrays,
             sums,
             report,
-            jumps,
+            jumps: Some(jumps),
             hosts,
         })
     }

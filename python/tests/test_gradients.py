@@ -209,3 +209,21 @@ def test_faults_of_gradients_are_warnings() -> None:
         program.grad({"k": 0.5}, wrt="k", textures={"t": flat})
     done = program.gradient("k").evaluate({"k": 0.5}, textures={"t": flat})
     assert [fault.diagnostic.code for fault in done.faults] == ["W0805"]
+
+
+def test_points_count_once_with_edges() -> None:
+    program = adumbra.compile(
+        "texture2d t; shader s(float r = 0.3, out float c) { float2 u = global_value<uv>;"
+        ' if (u.x + u.y < 0.1) printf("corner");'
+        " c = texture2d_sample<t>(u).x * (length(u - 0.5) < r ? 1.0 : 0.5); }"
+    )
+    texels = np.random.default_rng(11).random((4, 4, 3)).astype(np.float32)
+    done = {
+        rules: program.gradient(["r", "t"], rules=rules).evaluate(
+            adumbra.pixels(16), textures={"t": texels}
+        )
+        for rules in ("smooth", "edge")
+    }
+    # The disc's edge has no texel of its own: by texels both are the same.
+    assert np.array_equal(done["edge"].grads["t"], done["smooth"].grads["t"])
+    assert done["smooth"].messages == done["edge"].messages == [(0, "corner")]

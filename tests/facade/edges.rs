@@ -2,7 +2,9 @@
 
 use crate::counts::EDGES;
 use crate::discontinuities::{Fact, facts, hold_on_every_engine};
-use adumbra::batch::{BatchGlobals, BatchSetup, OutputPlane, Part, SimdLevel, WholeBatch};
+use adumbra::batch::{
+    BatchGlobals, BatchSetup, OutputPlane, OutputSums, Part, SimdLevel, WholeBatch,
+};
 use adumbra::evaluator::Engine;
 use adumbra::gradient::{Axis, GradientRequest, JumpBatch, JumpRules};
 use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type};
@@ -346,6 +348,65 @@ fn buffers_get_what_their_edges_count() {
     assert_eq!((report.points, report.roots), (2, 2));
     // Two points are white; both beside the edge see it in half of their surroundings.
     assert_eq!(sums.of("w").unwrap(), [2.0, 3.0]);
+}
+
+#[test]
+fn planes_and_sums_are_those_of_each() {
+    let sources = Sources::new("rings.adu", RINGS);
+    let layout = GlobalsLayout::new().with("pixel", Type::Vector(2)).unwrap();
+    let program = Compiler::new(layout).compile(&sources).unwrap();
+    let axes = [0, 1].map(|at| Axis::new("pixel", at, 1.0));
+    let request = GradientRequest::new().by_inputs().by_global("pixel");
+    let edges = program.jump_gradient(&request, &axes, JumpRules::Edge);
+    let edges = edges.unwrap();
+    let points = 0..WIDTH * HEIGHT;
+    let pixel = points
+        .clone()
+        .map(|at| [at % WIDTH, at / WIDTH].map(|side| side as f32 + 0.5));
+    let pixel: Vec<[f32; 2]> = pixel.collect();
+    let mut globals = BatchGlobals::new(edges.smooth().program().globals());
+    for scalar in 0..2 {
+        let plane = &pixel.as_flattened()[scalar..];
+        globals
+            .plane("pixel", Part::Value, scalar, plane, 2)
+            .unwrap();
+    }
+    globals
+        .uniform_part("pixel", Part::Ddx, [1.0_f32, 0.0])
+        .unwrap();
+    globals
+        .uniform_part("pixel", Part::Ddy, [0.0_f32, 1.0])
+        .unwrap();
+    globals
+        .uniform_part("d(c)", Part::Value, [0.5_f32, 1.0, 2.0])
+        .unwrap();
+    let batch = JumpBatch::new(&edges, &Instance::new(edges.smooth().program()));
+    let batch = batch.image(WIDTH, points.clone()).threads(2);
+    let mut apart = vec![[0.0_f32; 2]; points.len()];
+    let planes = &mut [OutputPlane::interleaved(
+        "d(pixel)",
+        Part::Value,
+        apart.as_flattened_mut(),
+    )];
+    batch
+        .planes(&globals, points.clone(), planes, || NoTextures)
+        .unwrap();
+    let sums = batch
+        .sums(&globals, points.clone(), &["d(radius)"], || NoTextures)
+        .unwrap();
+    let mut both = vec![[0.0_f32; 2]; points.len()];
+    let planes = &mut [OutputPlane::interleaved(
+        "d(pixel)",
+        Part::Value,
+        both.as_flattened_mut(),
+    )];
+    let done = batch.planes_and_sums(&globals, points, planes, &["d(radius)"], || NoTextures);
+    let (together, report, found) = done.unwrap();
+    assert_eq!(both, apart);
+    assert!(both.as_flattened().iter().any(|float| *float != 0.0));
+    let of_radius = |sums: &OutputSums| sums.total("d(radius)").unwrap()[0].to_bits();
+    assert_eq!(of_radius(&together), of_radius(&sums.0));
+    assert_eq!((report, found), (sums.1, sums.2));
 }
 
 #[test]

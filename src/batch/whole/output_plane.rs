@@ -86,14 +86,21 @@ impl<'p> OutputPlane<'p> {
         }
     }
 
-    /// The scalars of a program's output that it is for, each with its word among those of a point.
-    fn places(&self, program: &Program) -> Vec<(usize, usize)> {
+    /// The scalars of a program's output that it is for, where it is the plane of that number.
+    fn places(&self, plane: usize, program: &Program) -> Vec<PlacedScalar> {
+        let place = |scalar: usize, word: usize, stride: usize| PlacedScalar {
+            plane,
+            scalar,
+            word,
+            stride,
+        };
         match self.scalars {
-            PlaneScalars::One { scalar, .. } => vec![(scalar, 0)],
+            PlaneScalars::One { scalar, stride } => vec![place(scalar, 0, stride)],
             PlaneScalars::All => {
                 let found = find(program.outputs(), self.output);
                 let count = found.map_or(0, |(_, ty)| ty.scalar_count());
-                (0..count).map(|scalar| (scalar, scalar)).collect()
+                let all = 0..count;
+                all.map(|scalar| place(scalar, scalar, count)).collect()
             }
         }
     }
@@ -135,20 +142,34 @@ impl<'p> OutputPlane<'p> {
 
 /// The scalars of all planes, in order: what each is, and where.
 pub(crate) struct PlaneFloats {
-    places: Vec<(usize, usize, usize)>,
+    places: Vec<PlacedScalar>,
+}
+
+/// A scalar of a plane.
+struct PlacedScalar {
+    /// The number of the plane.
+    plane: usize,
+    /// Its number in the output.
+    scalar: usize,
+    /// Its word at the first point.
+    word: usize,
+    /// Words from one point to the next.
+    stride: usize,
 }
 
 impl PlaneFloats {
     /// Those of planes for the outputs of a program.
     pub(crate) fn of(planes: &[OutputPlane<'_>], program: &Program) -> PlaneFloats {
         let planes = planes.iter().enumerate();
-        let places = planes.flat_map(|(at, plane)| {
-            let own = plane.places(program).into_iter();
-            own.map(move |(scalar, word)| (at, scalar, word))
-        });
+        let places = planes.flat_map(|(at, plane)| plane.places(at, program));
         PlaneFloats {
             places: places.collect(),
         }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// The output, the part of it, and the scalar, of each.
@@ -157,7 +178,7 @@ impl PlaneFloats {
         planes: &'o [OutputPlane<'_>],
     ) -> impl Iterator<Item = (&'o str, Part, usize)> {
         let places = self.places.iter();
-        places.map(|&(at, scalar, _)| (planes[at].output, planes[at].part, scalar))
+        places.map(|own| (planes[own.plane].output, planes[own.plane].part, own.scalar))
     }
 
     /// Makes a float at a point another one.
@@ -168,16 +189,8 @@ impl PlaneFloats {
         point: usize,
         by: impl FnOnce(f32) -> f32,
     ) {
-        let (at, _, place) = self.places[float];
-        let plane = &mut planes[at];
-        let stride = match plane.scalars {
-            PlaneScalars::One { stride, .. } => stride,
-            PlaneScalars::All => {
-                let own = self.places.iter().filter(|(of, ..)| *of == at);
-                own.count()
-            }
-        };
-        let word = &mut plane.words[point * stride + place];
+        let own = &self.places[float];
+        let word = &mut planes[own.plane].words[point * own.stride + own.word];
         *word = by(f32::from_bits(*word)).to_bits();
     }
 }

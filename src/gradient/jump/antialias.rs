@@ -72,13 +72,7 @@ impl JumpBatch {
         let own: Vec<(usize, usize)> = own
             .filter_map(|(at, place)| Some((at, self.float_of(place)?)))
             .collect();
-        for change in found.changes.iter().filter(|change| change.is_one()) {
-            for &(float, number) in &own {
-                let added = change.added[number];
-                let revised = |value| change.revised(value, added);
-                floats.replace(planes, float, change.point.point, revised);
-            }
-        }
+        found.revise(&own, &floats, planes);
         Ok(found.report)
     }
 

@@ -268,48 +268,78 @@ impl JumpBatch {
         host: impl Fn() -> H + Sync,
     ) -> Result<(OutputSums, BatchReport, JumpReport), BatchError> {
         let mut sums = OutputSums::new(self.jumps.smooth().program(), outputs)?;
-        let floats = sums.floats();
-        let places = floats.iter();
-        let places = places.map(|(output, scalar)| (output.as_str(), Part::Value, *scalar));
-        let (own, wanted) = self.wanted(places);
         let (mut report, mut jumps) = (BatchReport::default(), JumpReport::default());
         let mut first = points.start;
         // Once also if there are no points, for the errors and the buffers.
         loop {
             let band = first..points.end.min(first.saturating_add(SUMMED));
-            let mut found = self.found(globals, &band, &wanted, &host)?;
-            found
-                .changes
-                .sort_unstable_by_key(|change| change.point.point);
-            let revise = |points: Range<usize>, planes: &mut [Vec<f32>]| {
-                let at = |point: usize| {
-                    let place = point - band.start;
-                    let before = |change: &PointChange| change.point.point < place;
-                    found.changes.partition_point(before)
-                };
-                let own_changes = found.changes[at(points.start)..at(points.end)].iter();
-                for change in own_changes.filter(|change| change.is_one()) {
-                    let point = band.start + change.point.point - points.start;
-                    for (&plane, &added) in own.iter().zip(&change.added) {
-                        let float = &mut planes[plane][point];
-                        *float = change.revised(*float, added);
-                    }
-                }
-            };
-            let smooth = &self.smooth;
-            let (of_band, went) =
-                smooth.revised_sums(globals, band.clone(), &mut [], outputs, &host, revise)?;
-            sums.join(of_band).expect("bands are of different points");
-            if let Some(gradients) = &found.gradients {
-                sums.add_gradients(gradients);
-            }
-            report.join(went);
-            jumps.join(found.report);
             first = band.end;
+            let (of_band, went, found) =
+                self.planes_and_sums(globals, band, &mut [], outputs, &host)?;
+            sums.join(of_band).expect("bands are of different points");
+            report.join(went);
+            jumps.join(found);
             if first >= points.end {
                 return Ok((sums, report, jumps));
             }
         }
+    }
+
+    /// Does at once what [`planes`](JumpBatch::planes) does with the one outputs, and
+    /// [`sums`](JumpBatch::sums) with the others: each point is evaluated once, and what is between
+    /// two is searched once.
+    ///
+    /// # Errors
+    /// As those of both.
+    ///
+    /// # Panics
+    /// If a host panics.
+    pub fn planes_and_sums<H: Host>(
+        &self,
+        globals: &BatchGlobals<'_>,
+        points: Range<usize>,
+        planes: &mut [OutputPlane<'_>],
+        outputs: &[&str],
+        host: impl Fn() -> H + Sync,
+    ) -> Result<(OutputSums, BatchReport, JumpReport), BatchError> {
+        let program = self.jumps.smooth().program();
+        let of_planes = PlaneFloats::of(planes, program);
+        let of_sums = OutputSums::new(program, outputs)?.floats();
+        let summed = of_sums.iter();
+        let summed = summed.map(|(output, scalar)| (output.as_str(), Part::Value, *scalar));
+        let (own, wanted) = self.wanted(of_planes.places(planes).chain(summed));
+        let mut found = self.found(globals, &points, &wanted, &host)?;
+        found
+            .changes
+            .sort_unstable_by_key(|change| change.point.point);
+        let revise = |own_points: Range<usize>, floats: &mut [Vec<f32>]| {
+            let at = |point: usize| {
+                let place = point - points.start;
+                let before = |change: &PointChange| change.point.point < place;
+                found.changes.partition_point(before)
+            };
+            let changes = found.changes[at(own_points.start)..at(own_points.end)].iter();
+            for change in changes.filter(|change| change.is_one()) {
+                let point = points.start + change.point.point - own_points.start;
+                for (&float, &added) in own.iter().zip(&change.added) {
+                    if let Some(float) = float.checked_sub(of_planes.len()) {
+                        let float = &mut floats[float][point];
+                        *float = change.revised(*float, added);
+                    }
+                }
+            }
+        };
+        let (mut sums, report) =
+            (self.smooth).revised_sums(globals, points.clone(), planes, outputs, &host, revise)?;
+        if let Some(gradients) = &found.gradients {
+            sums.add_gradients(gradients);
+        }
+        let of_planes_alone = own.iter().copied().zip(0..);
+        let own: Vec<(usize, usize)> = of_planes_alone
+            .filter(|(float, _)| *float < of_planes.len())
+            .collect();
+        found.revise(&own, &of_planes, planes);
+        Ok((sums, report, found.report))
     }
 
     /// Makes planes of the smooth gradient at these points those of the gradient with jumps.
@@ -330,12 +360,8 @@ impl JumpBatch {
         let floats = PlaneFloats::of(planes, self.jumps.smooth().program());
         let (own, wanted) = self.wanted(floats.places(planes));
         let found = self.found(globals, &points, &wanted, &host)?;
-        for change in found.changes.iter().filter(|change| change.is_one()) {
-            for (&float, &added) in own.iter().zip(&change.added) {
-                let revised = |smooth| change.revised(smooth, added);
-                floats.replace(planes, float, change.point.point, revised);
-            }
-        }
+        let own: Vec<(usize, usize)> = own.into_iter().zip(0..).collect();
+        found.revise(&own, &floats, planes);
         Ok((found.gradients, found.report))
     }
 

@@ -1,6 +1,8 @@
 //! What is found in blocks of points, by the workers of threads.
 
 use super::batch::{JumpPoint, JumpReport};
+use crate::batch::OutputPlane;
+use crate::batch::whole::PlaneFloats;
 use crate::buffer::BufferGradients;
 use adumbra_ir::host::Host;
 use std::ops::Range;
@@ -25,6 +27,22 @@ impl Found {
             (none, more) => *none = more,
         }
         self
+    }
+
+    /// Makes floats of planes those with what was found. `own` has floats of the planes, each with
+    /// its number among what is added.
+    pub(super) fn revise(
+        &self,
+        own: &[(usize, usize)],
+        floats: &PlaneFloats,
+        planes: &mut [OutputPlane<'_>],
+    ) {
+        for change in self.changes.iter().filter(|change| change.is_one()) {
+            for &(float, number) in own {
+                let revised = |smooth| change.revised(smooth, change.added[number]);
+                floats.replace(planes, float, change.point.point, revised);
+            }
+        }
     }
 }
 
