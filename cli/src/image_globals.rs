@@ -12,6 +12,7 @@ const MIDDLE: f64 = 256.0;
 /// A global of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageGlobal {
+    /// Its name.
     pub name: &'static str,
     floats: u8,
     /// Whether it differs from pixel to pixel.

@@ -4,7 +4,7 @@
 
 #![expect(
     unreachable_pub,
-    reason = "nothing of a command is for others but that it is run"
+    reason = "hardly anything of a command is for others but that it is run"
 )]
 
 mod aot;
@@ -31,6 +31,7 @@ mod input;
 mod load;
 mod messages;
 mod metric;
+pub mod mip_lookup;
 mod moved;
 mod numpy;
 mod point_report;
@@ -43,3 +44,5 @@ mod show;
 mod tape;
 
 pub use dispatch::run_command;
+pub use image_globals::{IMAGE_GLOBALS, ImageGlobal};
+pub use messages::{MAX_ARGUMENT_WORDS, MAX_MESSAGES};

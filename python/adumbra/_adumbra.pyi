@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,6 +16,21 @@ _Wrap = Literal["repeat", "clamp", "mirror", "black"]
 _ColorSpace = Literal["srgb", "linear"]
 _Textures = Mapping[str, ArrayLike | _Path | Texture | Callable[..., ArrayLike]]
 _Arrays = dict[str, NDArray[Any]]
+
+class _Evaluation(TypedDict, total=False):
+    textures: _Textures | None
+    copy: bool | None
+    threads: int
+    engine: _Engine
+    steps: int | None
+    errors: _Errors
+
+class _GradientEvaluation(_Evaluation, total=False):
+    wrt: _Names | None
+    of: _Names | None
+    seeds: Mapping[str, Any] | None
+    rules: _Rules
+    axes: Mapping[str, float] | None
 
 class CompileError(ValueError):
     diagnostics: list[Diagnostic]
@@ -142,13 +157,7 @@ class Gradient:
         self,
         values: Mapping[str, Any] | None = None,
         seeds: Mapping[str, Any] | None = None,
-        *,
-        textures: _Textures | None = None,
-        copy: bool | None = None,
-        threads: int = 1,
-        engine: _Engine = "auto",
-        steps: int | None = None,
-        errors: _Errors = "return",
+        **options: Unpack[_Evaluation],
     ) -> GradientEvaluation: ...
 
 class GradientEvaluation:
@@ -203,13 +212,7 @@ class Program:
         self,
         output: str,
         values: Mapping[str, Any] | None = None,
-        *,
-        textures: _Textures | None = None,
-        copy: bool | None = None,
-        threads: int = 1,
-        engine: _Engine = "auto",
-        steps: int | None = None,
-        errors: _Errors = "return",
+        **options: Unpack[_Evaluation],
     ) -> _Arrays: ...
     def gradient(
         self,
@@ -223,34 +226,12 @@ class Program:
     def value_and_grad(
         self,
         values: Mapping[str, Any] | None = None,
-        *,
-        wrt: _Names | None = None,
-        of: _Names | None = None,
-        seeds: Mapping[str, Any] | None = None,
-        rules: _Rules = "smooth",
-        axes: Mapping[str, float] | None = None,
-        textures: _Textures | None = None,
-        copy: bool | None = None,
-        threads: int = 1,
-        engine: _Engine = "auto",
-        steps: int | None = None,
-        errors: _Errors = "return",
+        **options: Unpack[_GradientEvaluation],
     ) -> tuple[_Arrays, _Arrays]: ...
     def grad(
         self,
         values: Mapping[str, Any] | None = None,
-        *,
-        wrt: _Names | None = None,
-        of: _Names | None = None,
-        seeds: Mapping[str, Any] | None = None,
-        rules: _Rules = "smooth",
-        axes: Mapping[str, float] | None = None,
-        textures: _Textures | None = None,
-        copy: bool | None = None,
-        threads: int = 1,
-        engine: _Engine = "auto",
-        steps: int | None = None,
-        errors: _Errors = "return",
+        **options: Unpack[_GradientEvaluation],
     ) -> _Arrays: ...
     def jvp(
         self,
@@ -258,12 +239,7 @@ class Program:
         tangents: Mapping[str, Any],
         *,
         of: _Names | None = None,
-        textures: _Textures | None = None,
-        copy: bool | None = None,
-        threads: int = 1,
-        engine: _Engine = "auto",
-        steps: int | None = None,
-        errors: _Errors = "return",
+        **options: Unpack[_Evaluation],
     ) -> tuple[_Arrays, _Arrays]: ...
 
 def compile(

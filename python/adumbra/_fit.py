@@ -127,8 +127,9 @@ def fit(
 
     `target` is an array (height, width) or (height, width, channels) of linear floats, or the path
     of an image. Inputs are fitted within the ranges `min` and `max` of their metadata, or around
-    their defaults; `wrt` names those that are fitted, all that have floats by default. `start` has inputs that are not fitted,
-    or where the first restart has those that are; the others begin anywhere in the ranges.
+    their defaults; `wrt` names those that are fitted, all that have floats by default. `start` has
+    inputs that are not fitted, or where the first restart has those that are; the others begin
+    anywhere in the ranges.
     `rules` are `"edge"`, `"pair"`, `"smooth"`, `"fd"` or `"spsa"`. `progress` is called twice a
     second, or so. The rest is as in `adumbra fit`, which runs in a process of its own: an exception
     of `progress`, and Ctrl-C, end it.
@@ -162,9 +163,10 @@ def fit(
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+        image_file = _target(target, folder)
         command = [
             *[sys.executable, "-m", "adumbra", "fit", str(folder / names[0])],
-            *["--target", str(_target(target, folder)), "-o", str(folder / "out" / "found.adu")],
+            *["--target", str(image_file), "-o", str(folder / "out" / "found.adu")],
             *["--rules", rules, "--restarts", str(restarts), "--iterations", str(iterations)],
             *["--random-seed", str(random_seed), "--loss", loss, "--shader", program.name, "--json"],
         ]
@@ -184,7 +186,7 @@ def fit(
         if mask is not None:
             if not isinstance(mask, (str, os.PathLike)):
                 counts = np.asarray(mask, np.float32)
-                shape = read_image(_target(target, folder)).shape[:2]
+                shape = read_image(image_file).shape[:2]
                 if counts.shape[:2] != shape:
                     raise ValueError(f"the mask is for {counts.shape[:2]} pixels, and the target has {shape}")
                 write_image(folder / "mask.exr", counts)
@@ -208,7 +210,7 @@ def fit(
         _run(command, state / "fit.json", progress)
         run = json.loads((folder / "out" / "found.run.json").read_text())
         report = run["report"]
-        height, width = read_image(_target(target, folder)).shape[:2]
+        height, width = read_image(image_file).shape[:2]
         sides = size or (width, height)
         source = (folder / "out" / "found.adu").read_text()
         found = compile(

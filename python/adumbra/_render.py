@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -43,24 +44,15 @@ def render(
 
     Raises `RenderError` with the report of the command.
     """
-    with tempfile.TemporaryDirectory(prefix="adumbra-") as name:
-        folder = Path(name)
+    with ExitStack() as files:
+        folder = Path(files.enter_context(tempfile.TemporaryDirectory(prefix="adumbra-")))
         if isinstance(scene, Mapping):
-            beside = Path(root or ".")
-            with tempfile.NamedTemporaryFile("w", suffix=".json", dir=beside) as file:
-                json.dump(scene, file)
-                file.flush()
-                return render(
-                    file.name,
-                    views=views,
-                    size=size,
-                    samples=samples,
-                    alpha=alpha,
-                    seed=seed,
-                    time=time,
-                    threads=threads,
-                    materials=materials,
-                )
+            # Beside the files that it names.
+            file = tempfile.NamedTemporaryFile("w", suffix=".json", dir=Path(root or "."))
+            written = files.enter_context(file)
+            json.dump(scene, written)
+            written.flush()
+            scene = written.name
         options = {
             "size": None if size is None else f"{size[0]}x{size[1]}",
             "spp": samples,

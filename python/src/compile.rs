@@ -3,11 +3,13 @@
 
 use crate::diagnostics::{PyDiagnostic, compile_error};
 use crate::gradient::PyGradient;
-use crate::program::{PyProgram, locked};
+use crate::locks::locked;
+use crate::program::PyProgram;
 use crate::shapes::global_type;
 use adumbra::group::Group;
 use adumbra::sources::{Folder, Loader};
-use adumbra::{Compiler, Diagnostics, GlobalsLayout, Options, Sources, Type};
+use adumbra::{Compiler, Diagnostics, GlobalsLayout, Options, Sources};
+use adumbra_cli::IMAGE_GLOBALS;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -74,12 +76,7 @@ impl Loader for Shelf {
 
 /// The globals of images, and those of a hit: what a program has if its host says nothing else.
 fn default_layout() -> GlobalsLayout {
-    let image = [
-        ("uv", Type::Vector(2)),
-        ("pixel", Type::Vector(2)),
-        ("resolution", Type::Vector(2)),
-        ("time", Type::FLOAT),
-    ];
+    let image = IMAGE_GLOBALS.map(|global| (global.name, global.ty()));
     let hit = GlobalsLayout::hit();
     let hit = hit.members().iter();
     let hit = hit.map(|member| (member.name(), member.ty().clone()));

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::PyDiagnostic;
 use crate::host::{Finished, HostTextures, SharedHost};
+use crate::names::unknown;
 use crate::options::EvaluationOptions;
 use crate::planes::{OutputArray, copies_dict};
 use crate::shapes::{ArrayLeaf, leaves};
@@ -9,8 +10,8 @@ use crate::texture::TexelSums;
 use crate::values::Values;
 use adumbra::batch::{BatchError, BatchReport, OutputPlane, OutputSums, Part, WholeBatch};
 use adumbra::diagnostics::fault_diagnostic;
-use adumbra::{Program, Sources, access::closest_name};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyRuntimeWarning, PyValueError};
+use adumbra::{Program, Sources};
+use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
@@ -116,12 +117,10 @@ pub fn item<'py>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, P
         return Ok(value);
     }
     let names: Vec<String> = dict.keys().extract()?;
-    Err(PyKeyError::new_err(
-        match closest_name(name, names.iter().map(String::as_str)) {
-            Some(meant) => format!("there is no `{name}`; did you mean `{meant}`?"),
-            None => format!("there is no `{name}`, only {}", names.join(", ")),
-        },
-    ))
+    let near = format!("there is no `{name}`");
+    let far = format!("{near}, only {}", names.join(", "));
+    let known = names.iter().map(String::as_str);
+    Err(unknown(name, known, &near, &far))
 }
 
 /// What arrays there are, for people.
@@ -164,12 +163,8 @@ pub fn wanted_outputs(program: &Program, wanted: Option<&[String]>) -> PyResult<
         leaves.extend(own.cloned());
         if leaves.len() == before {
             let known = all.iter().map(|leaf| leaf.path.as_str());
-            return Err(PyKeyError::new_err(match closest_name(name, known) {
-                Some(meant) => format!(
-                    "the program has no output `{name}` with an array; did you mean `{meant}`?"
-                ),
-                None => format!("the program has no output `{name}` with an array"),
-            }));
+            let none = format!("the program has no output `{name}` with an array");
+            return Err(unknown(name, known, &none, &none));
         }
     }
     Ok(leaves)

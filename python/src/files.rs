@@ -1,6 +1,6 @@
 //! Images in files, from and to arrays.
 
-use crate::texture::{image_array, image_of_array};
+use crate::texture::{image_array, image_of_array, named_color_space};
 use adumbra_image::{
     ColorSpace, ImageFormat, PngImage, read_image_as, save_atomically, srgb, to_byte, write_exr,
     write_png,
@@ -21,12 +21,7 @@ pub fn read_image<'py>(
     path: PathBuf,
     color_space: &str,
 ) -> PyResult<Bound<'py, PyArray3<f32>>> {
-    let color_space = ColorSpace::from_name(color_space).ok_or_else(|| {
-        let known = ColorSpace::NAMES;
-        PyValueError::new_err(format!(
-            "a color space is one of {known:?}, not {color_space:?}"
-        ))
-    })?;
+    let color_space = named_color_space(color_space)?;
     let image = py.detach(|| read_image_as(&path, color_space));
     let image = image
         .map_err(|error| PyOSError::new_err(format!("cannot read {}: {error}", path.display())))?;

@@ -1,11 +1,15 @@
 //! The host of all points: answers textures, from images or by calling Python, keeps messages, and
 //! stops at Ctrl-C or an exception of a callback.
 
+use crate::locks::locked;
+use crate::names::unknown;
 use crate::planes::numpy_module;
-use crate::texture::{PyTexture, TexelSums, lookup};
+use crate::texture::{PyTexture, TexelSums};
 use adumbra::host::MessageId;
 use adumbra::sources::Folder;
 use adumbra::{Host, Program, SampleRequest, Sampled, Texel, TexelSlopes};
+use adumbra_cli::mip_lookup::lookup;
+use adumbra_cli::{MAX_ARGUMENT_WORDS, MAX_MESSAGES};
 use adumbra_image::{MipPyramid, TextureSettings};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -14,18 +18,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 /// The time between two looks at Ctrl-C, which need the interpreter's lock.
 const SIGNAL_PERIOD: Duration = Duration::from_millis(30);
-
-/// The most messages that are kept of an evaluation.
-pub const MAX_MESSAGES: usize = 1000;
-
-/// The most words of arguments that are kept of its messages.
-pub const MAX_MESSAGE_WORDS: usize = 1 << 16;
 
 /// What answers the requests of a texture.
 enum TextureSource {
@@ -54,14 +52,8 @@ impl HostTextures {
             let name: String = name.extract()?;
             if !declared.iter().any(|texture| texture.name == name) {
                 let known = declared.iter().map(|texture| texture.name.as_str());
-                return Err(PyKeyError::new_err(
-                    match adumbra::access::closest_name(&name, known) {
-                        Some(meant) => {
-                            format!("the program has no texture `{name}`; did you mean `{meant}`?")
-                        }
-                        None => format!("the program has no texture `{name}`"),
-                    },
-                ));
+                let none = format!("the program has no texture `{name}`");
+                return Err(unknown(&name, known, &none, &none));
             }
         }
         let mut sources = Vec::with_capacity(declared.len());
@@ -131,11 +123,6 @@ pub struct SharedHost<'a> {
     is_stopped: AtomicBool,
     error: Mutex<Option<PyErr>>,
     messages: Mutex<(Vec<PointMessage>, usize)>,
-}
-
-/// The memory of a lock, whatever became of a thread that held it.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> SharedHost<'a> {
@@ -354,7 +341,7 @@ impl Host for PointHost<'_> {
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
         let is_full =
-            self.messages.len() >= MAX_MESSAGES || self.words + args.len() > MAX_MESSAGE_WORDS;
+            self.messages.len() >= MAX_MESSAGES || self.words + args.len() > MAX_ARGUMENT_WORDS;
         match is_full {
             true => self.more += 1,
             false => {

@@ -20,6 +20,8 @@ mod gradient_seeds;
 mod gradient_task;
 mod host;
 mod info;
+mod locks;
+mod names;
 mod options;
 mod planes;
 mod program;

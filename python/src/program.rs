@@ -8,6 +8,7 @@ use crate::gradient::PyGradient;
 use crate::gradient_request::{GradientKey, GradientProgram, names};
 use crate::host::HostTextures;
 use crate::info;
+use crate::locks::locked;
 use crate::options::EvaluationOptions;
 use crate::values::Values;
 use adumbra::Diagnostics;
@@ -17,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// How often the process was forked off another one. Locks that a thread of the other one held
 /// stay locked for ever in this one, so what has locks is made anew.
@@ -40,7 +41,8 @@ pub struct PyProgram {
     state: Mutex<(u64, Arc<ProgramState>)>,
 }
 
-/// What is made of a source in one process.
+/// What is made of a source in one process. Its locks are held with the interpreter's lock, so that
+/// no fork comes between, and while nothing else is waited for.
 pub struct ProgramState {
     pub program: Arc<adumbra::Program>,
     /// The same with derivatives of its outputs, once they are asked for.
@@ -52,12 +54,6 @@ pub struct ProgramState {
 
 /// The most batches that a program keeps, with their evaluators.
 const MAX_KEPT_BATCHES: usize = 8;
-
-/// The memory of a lock. Locks here are held with the interpreter's lock, so that no fork comes
-/// between, and while nothing else is waited for.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The program of a source, with derivatives of its outputs if they are asked for.
 ///

@@ -2,9 +2,10 @@
 
 use crate::planes::numpy_module;
 use adumbra::gradient::ExactSum;
-use adumbra::{SampleRequest, Texel, TexelSlopes};
+use adumbra::{SampleRequest, Texel};
+use adumbra_cli::mip_lookup::lookup_level;
 use adumbra_image::{
-    ColorSpace, Image, ImageSize, MipPyramid, TextureSettings, Wrap, mip_level, read_image_as, srgb,
+    ColorSpace, Image, ImageSize, MipPyramid, TextureSettings, Wrap, read_image_as, srgb,
 };
 use numpy::{PyArray3, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -44,12 +45,7 @@ impl PyTexture {
         color_space: &str,
         wrap: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTexture> {
-        let color_space = ColorSpace::from_name(color_space).ok_or_else(|| {
-            let known = ColorSpace::NAMES;
-            PyValueError::new_err(format!(
-                "a color space is one of {known:?}, not {color_space:?}"
-            ))
-        })?;
+        let color_space = named_color_space(color_space)?;
         let wrap_mode = |name: &Bound<'_, PyAny>| -> PyResult<Wrap> {
             let name: String = name.extract()?;
             Wrap::from_name(&name).ok_or_else(|| {
@@ -114,6 +110,17 @@ impl PyTexture {
         let rebuild = py.import("adumbra._pickles")?.getattr("texture")?;
         Ok((rebuild, arguments).into_pyobject(py)?.into_any())
     }
+}
+
+/// The color space of a name.
+///
+/// # Errors
+/// If there is none.
+pub fn named_color_space(name: &str) -> PyResult<ColorSpace> {
+    ColorSpace::from_name(name).ok_or_else(|| {
+        let known = ColorSpace::NAMES;
+        PyValueError::new_err(format!("a color space is one of {known:?}, not {name:?}"))
+    })
 }
 
 /// The numbers of an image that mean something, in an array.
@@ -211,28 +218,6 @@ pub fn image_of_array(array: &Bound<'_, PyAny>, color_space: ColorSpace) -> PyRe
     Ok(Image::from_pixels(size, channels, colours.collect()))
 }
 
-/// The level that a request asks for.
-fn level_of(pyramid: &MipPyramid, request: &SampleRequest) -> f32 {
-    let (dx, dy) = ([request.dudx, request.dvdx], [request.dudy, request.dvdy]);
-    request
-        .level
-        .unwrap_or_else(|| mip_level(pyramid.size(), dx, dy))
-}
-
-/// What a pyramid answers.
-pub fn lookup(pyramid: &MipPyramid, request: &SampleRequest) -> Texel {
-    let at = [request.u, request.v];
-    let level = level_of(pyramid, request);
-    let slopes = request.slopes.then(|| {
-        let [u, v] = pyramid.slopes(at, level);
-        TexelSlopes { u, v }
-    });
-    Texel {
-        numbers: pyramid.sample_level(at, level),
-        slopes,
-    }
-}
-
 /// The gradient by the texels of all levels of a texture, as exact sums.
 pub struct TexelSums {
     pyramid: Arc<MipPyramid>,
@@ -278,7 +263,7 @@ impl TexelSums {
 
     /// Adds the adjoint of a sample.
     pub fn add(&mut self, request: &SampleRequest, adjoint: &Texel) {
-        let (at, level) = ([request.u, request.v], level_of(&self.pyramid, request));
+        let (at, level) = ([request.u, request.v], lookup_level(&self.pyramid, request));
         let TexelSums {
             pyramid,
             levels,

@@ -1,9 +1,9 @@
 //! Which value is which parameter: names of inputs, globals and buffers become words for all
 //! points, planes for each, and buffers.
 
+use crate::names::unknown;
 use crate::planes::{WordArray, broadcast, numpy_module};
 use crate::shapes::{ArrayLeaf, leaves};
-use adumbra::access::closest_name;
 use adumbra::batch::{BatchGlobals, Part};
 use adumbra::program::BufferNumbers;
 use adumbra::{Instance, Program, Scalar, Type};
@@ -136,10 +136,9 @@ pub fn find_parameter<'n>(program: &Program, name: &'n str) -> PyResult<(Kind, &
         .map(|member| member.name());
     let buffers = program.buffers().map(|buffer| buffer.name.as_str());
     let known = inputs.chain(globals).chain(buffers);
-    Err(PyKeyError::new_err(match closest_name(name, known) {
-        Some(meant) => format!("the program has no `{name}`; did you mean `{meant}`?"),
-        None => format!("the program has no input, global or buffer `{name}`"),
-    }))
+    let near = format!("the program has no `{name}`");
+    let far = format!("the program has no input, global or buffer `{name}`");
+    Err(unknown(name, known, &near, &far))
 }
 
 impl Values {

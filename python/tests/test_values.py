@@ -142,7 +142,8 @@ def test_inputs_of_every_type() -> None:
     done = program.evaluate({**given, "m": [[1, 100], [0, 0]], "w": np.array([0, 0, 0.5])})
     assert done["o"] == 2 + 10 - 4 + 5 + 1000 + 100 + 0.5
     assert np.array_equal(done["out_lamp.at"], [1, 2, 3]) and done["out_lamp.power"] == 10
-    assert program.evaluate({**given, "l.power": 20}, outputs="out_lamp")["out_lamp.power"] in (10, 20)
+    member = program.evaluate({**given, "l.power": 20}, outputs="out_lamp")
+    assert member["out_lamp.power"] == 20
 
 
 def test_buffers_have_their_elements_along_one_side() -> None:
@@ -175,7 +176,7 @@ def test_names_that_clash_are_settled() -> None:
         ({"uv": np.array([[object(), 1]])}, TypeError, "object"),
         ({"uv": None}, TypeError, "`uv`"),
         ({"gain": 1e300}, ValueError, "beyond them"),
-        ({3: 1}, TypeError, ""),
+        ({3: 1}, TypeError, "int"),
     ],
 )
 def test_wrong_values_are_named(wave: adumbra.Program, values: dict, error: type, message: str) -> None:

@@ -3,9 +3,10 @@
 use crate::checkerboard;
 use crate::error::{CliError, CliResult};
 use crate::files::FileLoader;
+use crate::mip_lookup::{lookup, request_steps};
 use crate::report::{OutputFormat, report_diagnostics};
 use crate::setting::NamedFile;
-use adumbra::{Program, SampleRequest, Sources, Texel, TexelSlopes};
+use adumbra::{Program, SampleRequest, Sources, Texel};
 use adumbra_image::{ImageSize, MipPyramid, TextureSettings, mip_level, read_image_as};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,18 +84,7 @@ impl Textures {
             let [u, v] = at.map(f64::from);
             return Texel::flat(checkerboard::checkerboard_colour(u, v));
         };
-        let level = request.level.unwrap_or_else(|| {
-            let (dx, dy) = steps(request);
-            mip_level(pyramid.size(), dx, dy)
-        });
-        let slopes = request.slopes.then(|| {
-            let [u, v] = pyramid.slopes(at, level);
-            TexelSlopes { u, v }
-        });
-        Texel {
-            numbers: pyramid.sample_level(at, level),
-            slopes,
-        }
+        lookup(pyramid, request)
     }
 
     /// The level that answers a request.
@@ -110,16 +100,11 @@ impl Textures {
                 .max(0.0)
                 .min(size.width().max(size.height()).ilog2() as f32),
             None => {
-                let (dx, dy) = steps(request);
+                let [dx, dy] = request_steps(request);
                 mip_level(size, dx, dy)
             }
         }
     }
-}
-
-/// The changes of u and v along x and along y.
-fn steps(request: &SampleRequest) -> ([f32; 2], [f32; 2]) {
-    ([request.dudx, request.dvdx], [request.dudy, request.dvdy])
 }
 
 #[cfg(test)]
