@@ -120,7 +120,7 @@ impl Program {
     /// # Errors
     /// If the request names what the program does not have, or what has no floats; if nothing is
     /// left to differentiate of or by; if the program was loaded, or has inputs folded in; if the
-    /// shader has no such derivative ([E0564](crate::diagnostics::page), E0559, E0612).
+    /// shader has no such derivative ([E0564](crate::diagnostics::page) in quads, E0559, E0612).
     pub fn gradient(&self, request: &GradientRequest) -> Result<Gradient, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let origin = self.differentiable_origin()?;

@@ -211,6 +211,24 @@ impl FunctionBuilder {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
     }
 
+    /// The four numbers of a sample that was asked for slopes, with derivatives by those of its
+    /// coordinates.
+    pub fn with_given_slopes(
+        &mut self,
+        sample: Results,
+        coordinates: [ValueId; 2],
+        span: Span,
+    ) -> [ValueId; 4] {
+        debug_assert_eq!(sample.count as usize, Slopes::Given.result_count());
+        let result = |number: usize| ValueId(sample.first.0 + number as u32);
+        std::array::from_fn(|channel| {
+            let along = coordinates.into_iter().zip([channel + 4, channel + 8]);
+            along.fold(result(channel), |number, (coordinate, slope)| {
+                self.op(Op::Sloped, &[number, result(slope), coordinate], span)
+            })
+        })
+    }
+
     /// Appends the end of the loop or block of a region, with these results, unless a condition
     /// holds.
     pub fn leave_unless(

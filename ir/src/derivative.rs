@@ -21,6 +21,7 @@
 
 use crate::module::{Array, BufferId, FuncId, Function, Inst, InstKind, PassingMode, TextureId};
 use crate::span::Span;
+use crate::types::Direction;
 
 /// The two modes of automatic differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,10 @@ pub struct Recipe {
     pub activity: Activity,
     /// Whether a backward derivative returns the results of the primal function too.
     pub with_results: bool,
+    /// The direction of the screen that the tangents of a forward derivative are along, if they
+    /// are its shadows as values: then each `Shadow` in it is such a tangent, and `Detach` passes
+    /// them.
+    pub screen: Option<Direction>,
 }
 
 /// The slots of a function that a derivative is with respect to. Only floats are active.

@@ -11,7 +11,7 @@ use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::quad::Quad;
 use crate::span::Span;
-use crate::types::{Lanes, Scalar, StructType, Type};
+use crate::types::{Direction, Lanes, Scalar, StructType, Type};
 use std::sync::{Arc, OnceLock};
 
 /// A value that holds heap memory.
@@ -65,6 +65,7 @@ nothing!(
     TapeId,
     RecordId,
     DifferentiationMode,
+    Direction,
     Value,
     Array,
     PassingMode,
@@ -185,7 +186,7 @@ heap_of! {
     ClosureShape { name, params }
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, decides, span }
-    Recipe { mode, of, activity, with_results }
+    Recipe { mode, of, activity, with_results, screen }
     Activity { params, results, arrays, memory }
     ActiveMemory { buffers, textures }
     CustomDerivatives { forward, backward, substitute, is_zero, activity, lost }

@@ -73,6 +73,14 @@ impl Direction {
     /// Both directions.
     pub const BOTH: [Direction; 2] = [Direction::X, Direction::Y];
 
+    /// The name of the derivative along it: `ddx` or `ddy`.
+    pub const fn derivative_name(self) -> &'static str {
+        match self {
+            Direction::X => "ddx",
+            Direction::Y => "ddy",
+        }
+    }
+
     /// The set that holds this direction alone.
     pub const fn lanes(self) -> Lanes {
         match self {

@@ -5,7 +5,6 @@ which they soften what is fine, is a number here: it is of differences between p
 backward derivative.
 """
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +55,14 @@ shader s(float k, out float o) {
     o = k * global_value<x> * no_diff ddx(global_value<x>);
 }"""
 
-# Has no backward derivative.
+# Depends on an input by a shadow.
 SCREEN = "shader s(float k, out float o) { o = k * ddx(k * global_value<uv>.x); }"
+
+# Has a backward derivative, and no forward one.
+BACKWARD_ALONE = """
+[BackwardDerivative(f_back)] float f(float x) { return x * x; }
+void f_back(inout DifferentialPair<float> x, float cotangent) { x = diffPair(x.p, 2 * x.p * cotangent); }
+shader s(float k, out float o) { o = f(k); }"""
 
 PRODUCT = "shader s(out float o) { o = global_value<x> * global_value<y>; }"
 
@@ -90,9 +95,7 @@ def pixels(side: int) -> np.ndarray:
 
 def material(name: str) -> adumbra.Program:
     """The program of a material."""
-    path = FOLDER / f"{name}.adu"
-    text = re.sub(r"filterwidth\(\w+\.\w+\)", "0.03", path.read_text())
-    return adumbra.compile(text, name=path.name)
+    return adumbra.load(FOLDER / f"{name}.adu")
 
 
 def grey(program: adumbra.Program) -> dict[str, Any]:

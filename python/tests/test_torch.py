@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import adumbra
 import adumbra.torch
 import shaders
-from shaders import CHANGING, DISC, NAMES, PRODUCT, SCREEN, SUM, TEXTURED, WAVE
+from shaders import BACKWARD_ALONE, CHANGING, DISC, NAMES, PRODUCT, SCREEN, SUM, TEXTURED, WAVE
 from shaders import grey, hits, material, of_x
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
@@ -132,6 +132,35 @@ def test_adam_goes_the_same_way_as_in_numpy() -> None:
         there = np.array([k.item(), gain.item()])
         assert np.allclose(there, mine, rtol=2e-4), step
     assert abs(k.item() - 3) < 0.1 and abs(gain.item() - 0.5) < 0.1
+
+
+def test_adam_goes_the_way_of_fit() -> None:
+    disc = adumbra.compile("""
+        shader disc(float radius = 0.2 <<< min = 0.05, max = 0.5 >>>,
+                    float2 centre = float2(0.4, 0.45) <<< range = 1 >>>, out float c) {
+            c = smoothstep(0.2, -0.2, length(global_value<uv> - centre) - radius); }""")
+    side, steps = 16, 20
+    target = adumbra.image(disc, side, {"radius": 0.3, "centre": (0.6, 0.5)})
+    found = adumbra.fit(disc, target, rules="smooth", iterations=steps)
+    trace = found.report["restarts"][0]["trace"]
+    assert [point["iteration"] for point in trace] == list(range(0, 5 * steps + 1, steps))
+    function = adumbra.torch.function(disc)
+    uv = (shaders.pixels(side) / np.float32(side)).reshape(-1, 2)
+    # Over the widths of their ranges, of which a step is at most a hundredth.
+    radius, centre = asking(0.2 / 0.45), asking([0.4, 0.45])
+    optimizer = torch.optim.Adam([radius, centre], lr=0.01)
+    losses = []
+    for _ in range(5 * steps + 1):
+        optimizer.zero_grad()
+        drawn = function(radius=radius * 0.45, centre=centre, uv=uv)
+        loss = ((drawn - torch.from_numpy(target.reshape(-1))) ** 2).mean()
+        losses.append(loss.item())
+        loss.backward()
+        if len(losses) <= 5 * steps:
+            optimizer.step()
+    assert np.allclose([losses[point["iteration"]] for point in trace], [p["loss"] for p in trace], rtol=1e-3)
+    assert abs(radius.item() * 0.45 - found.inputs["radius"]) < 1e-5
+    assert np.allclose(centre.detach().numpy(), found.inputs["centre"], atol=1e-5)
 
 
 def test_sums_of_outputs_go_backward_with_expanded_seeds() -> None:
@@ -446,14 +475,21 @@ def test_wrong_usage_says_what_is_right() -> None:
 
 
 def test_derivatives_that_do_not_exist_are_reported() -> None:
-    program, k = adumbra.compile(SCREEN), asking(1.0)
-    found = adumbra.torch.function(program)(k=k)
-    with pytest.raises(adumbra.CompileError, match="E0564"):
-        found.backward()
-    with pytest.raises(adumbra.CompileError, match="E0564"):
-        adumbra.torch.function(program, wrt="k")
-    with torch.no_grad():
-        assert adumbra.torch.function(program)(k=k).item() == 0.0
+    k = asking(3.0)
+    found = adumbra.torch.function(adumbra.compile(BACKWARD_ALONE))(k=k)
+    (slope,) = torch.autograd.grad(found, k, create_graph=True)
+    assert slope.item() == 6.0
+    with pytest.raises(adumbra.CompileError, match="E0559"):
+        slope.backward()
+
+
+def test_gradients_pass_screen_derivatives() -> None:
+    k = asking(3.0)
+    function = adumbra.torch.function(adumbra.compile(SCREEN))
+    found = function(k=k, uv=adumbra.Dual((0.5, 0.5), ddx=(0.25, 0.0), ddy=(0.0, 0.25)))
+    (slope,) = torch.autograd.grad(found, k, create_graph=True)
+    (curve,) = torch.autograd.grad(slope, k)
+    assert (found.item(), slope.item(), curve.item()) == (2.25, 1.5, 0.5)
 
 
 def test_faults_and_exceptions_come_out_as_they_are() -> None:

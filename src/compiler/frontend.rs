@@ -138,15 +138,11 @@ impl Compiler {
         watch: &mut PassObserver,
     ) -> Result<(), Vec<Diagnostic>> {
         let mut clock = PhaseClock::start();
-        let made = gradient::transform(
-            &mut front.module,
-            &self.transformations,
-            self.options.derivatives,
-        )
-        .and_then(|transformed| {
-            front.transformed = transformed;
-            Ok(differentiate(&mut front.module, watch)?)
-        });
+        let made = gradient::transform(&mut front.module, &self.transformations, &self.options)
+            .and_then(|transformed| {
+                front.transformed = transformed;
+                Ok(differentiate(&mut front.module, watch)?)
+            });
         match made {
             Ok(kept) => front.kept = kept,
             Err(diagnostic) => {

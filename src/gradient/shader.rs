@@ -5,7 +5,8 @@ use super::losses;
 use super::parts::{DerivativePlace, DifferentiatedValue, Mode, Parameter, ParameterKind};
 use super::request::{GradientRequest, RequestedParameter};
 use crate::access::closest_name;
-use crate::derivatives::Derivatives;
+use crate::compiler::Options;
+use crate::derivatives::{Derivatives, OpSet};
 use crate::diagnostics::Diagnostic;
 use crate::globals::GlobalsLayout;
 use adumbra_ir::limits::MAX_GLOBALS;
@@ -52,13 +53,17 @@ pub(super) fn make_random(module: &mut Module, names: &[String]) -> Result<(), B
 pub(super) fn derive(
     module: &mut Module,
     request: &GradientRequest,
-    derivatives: Derivatives,
+    options: &Options,
     nested: usize,
     passes_adjoints: bool,
 ) -> Result<(ShaderDerivative, bool), Box<Diagnostic>> {
-    let derivative = resolve(module, request, nested)?;
+    let is_quad = matches!(options.derivatives, Derivatives::Quad(_));
+    let derivative = EntryDerivative {
+        passes_shadows: !is_quad && options.dropped_derivatives == OpSet::default(),
+        ..resolve(module, request, nested)?
+    };
     check_names(module, &derivative)?;
-    check_memory(module, &derivative, derivatives, passes_adjoints)?;
+    check_memory(module, &derivative, options.derivatives, passes_adjoints)?;
     let described = describe(module, &derivative);
     differentiate_entry(module, &derivative);
     Ok((described, passes_adjoints || has_adjoints(&derivative)))
@@ -314,6 +319,7 @@ fn resolve(
         buffers: by_buffers,
         textures: by_textures,
         nested,
+        passes_shadows: false,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::request::GradientRequest;
 use super::shader::{self, ShaderDerivative};
+use crate::compiler::Options;
 use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
 use adumbra_ir::Span;
@@ -64,8 +65,9 @@ pub(crate) struct Transformed {
 pub(crate) fn transform(
     module: &mut Module,
     transformations: &[Transformation],
-    derivatives: Derivatives,
+    options: &Options,
 ) -> Result<Transformed, Box<Diagnostic>> {
+    let derivatives = options.derivatives;
     let mut reported = Transformed::default();
     let is_trace = |one: &Transformation| matches!(one, Transformation::Trace(_));
     if transformations.iter().any(is_trace) {
@@ -76,7 +78,7 @@ pub(crate) fn transform(
         match transformation {
             Transformation::Noise(names) => shader::make_random(module, names)?,
             Transformation::Gradient(request) => {
-                let made = shader::derive(module, request, derivatives, nested, passes_adjoints)?;
+                let made = shader::derive(module, request, options, nested, passes_adjoints)?;
                 passes_adjoints = made.1;
                 reported.derivative = Some(made.0);
                 nested += 1;

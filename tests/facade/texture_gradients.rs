@@ -19,14 +19,17 @@ type Coefficients = [[[f32; 4]; BASIS]; 3];
 /// The functions at a request, and their slopes along u and v. The last is the footprint, or the
 /// level.
 fn basis(request: &SampleRequest) -> [[f32; 3]; BASIS] {
-    let &SampleRequest { u, v, .. } = request;
     let footprint = request.dudx + 2.0 * request.dvdx + 3.0 * request.dudy + 4.0 * request.dvdy;
+    basis_at(request.u, request.v, request.level.unwrap_or(footprint))
+}
+
+fn basis_at(u: f32, v: f32, last: f32) -> [[f32; 3]; BASIS] {
     [
         [1.0, 0.0, 0.0],
         [u, 1.0, 0.0],
         [v, 0.0, 1.0],
         [u * v, v, u],
-        [request.level.unwrap_or(footprint), 0.0, 0.0],
+        [last, 0.0, 0.0],
     ]
 }
 
@@ -334,6 +337,88 @@ fn gradients_of_derivatives_have_the_adjoints_of_slopes() {
     for (sums, expected) in host.gradient[0].iter().zip(expected) {
         let found = sums[0].to_f64();
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    }
+}
+
+/// Tangents of texels change along the texture as texels do: by texels and coordinates a second
+/// derivative is the same in every order and mode, and a tangent has shadows.
+#[test]
+fn tangents_by_textures_have_slopes() {
+    let source = "texture2d wood; shader s(out float o, out float across) {
+        float t = texture2d_sample_level<wood>(global_value<uvw>.xy, 0.5).x;
+        o = t * t; across = ddx(o); }";
+    let by_texels = || GradientRequest::new().by_texture("wood").forward();
+    let by_place = || GradientRequest::new().by_global("uvw");
+    let second = |first: GradientRequest, second: GradientRequest| {
+        let first = compiled(&compiler(), source)
+            .gradient(&first.of("o"))
+            .unwrap();
+        let request = second.of("d(o)");
+        first
+            .program()
+            .gradient(&request)
+            .unwrap()
+            .program()
+            .clone()
+    };
+    let orders = [
+        (second(by_texels(), by_place()), "d2(uvw)"),
+        (second(by_texels(), by_place().forward()), "d2(d(o))"),
+        (second(by_place().forward(), by_texels()), "d2(d(o))"),
+    ];
+    let shadow = compiled(&compiler(), source);
+    let shadow = shadow.gradient(&by_texels().of("across")).unwrap();
+    // The second texture has the tangents.
+    let [of, tangents, _] = coefficients();
+    let sum = |of: [[f32; 4]; BASIS], basis: [[f32; 3]; BASIS], lane: usize| -> f64 {
+        let terms = of.into_iter().zip(basis);
+        terms
+            .map(|(c, at)| f64::from(c[0]) * f64::from(at[lane]))
+            .sum()
+    };
+    for point in 0..POINTS {
+        let [at, along_x, _] = uvw(point);
+        let basis = basis_at(at[0], at[1], 0.5);
+        let lanes = |of| [0, 1, 2].map(|lane| sum(of, basis, lane));
+        let ([t, t_u, t_v], [d, d_u, d_v]) = (lanes(of), lanes(tangents));
+        let gradient = [t_u * d + t * d_u, t_v * d + t * d_v].map(|half| 2.0 * half);
+        let along = |[x, y]: [f32; 2]| gradient[0] * f64::from(x) + gradient[1] * f64::from(y);
+        let evaluate = |program: &Arc<Program>, output: &str, engine: Engine| {
+            let instance = Instance::new(program);
+            let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+            let mut globals = globals(program, point);
+            for (name, value) in [
+                ("d(uvw)", [2.0_f32, -1.0, 0.0]),
+                ("d2(uvw)", [2.0, -1.0, 0.0]),
+            ] {
+                let _ = globals.set(name, value, [0.0; 3], [0.0; 3]);
+            }
+            let _ = globals.set("d2(d(o))", 1.0_f32, 0.0, 0.0);
+            evaluator.evaluate(&globals, &mut Sums::new(coefficients()));
+            match output {
+                "d2(uvw)" => evaluator.get::<[f32; 3]>(output).unwrap(),
+                _ => [evaluator.get::<f32>(output).unwrap(), 0.0, 0.0],
+            }
+        };
+        let near = |found: f32, expected: f64, what: &str| {
+            let apart = (f64::from(found) - expected).abs();
+            assert!(apart < 1e-6, "{what} at {point}: {found}, not {expected}");
+        };
+        for engine in [Engine::Point, Engine::Reference] {
+            let by_place = evaluate(&orders[0].0, orders[0].1, engine);
+            for (found, expected) in by_place.into_iter().zip(gradient) {
+                near(found, expected, "backward");
+            }
+            for (program, output) in &orders[1..] {
+                near(
+                    evaluate(program, output, engine)[0],
+                    along([2.0, -1.0]),
+                    "forward",
+                );
+            }
+            let across = evaluate(shadow.program(), "d(across)", engine)[0];
+            near(across, along([along_x[0], along_x[1]]), "the shadow");
+        }
     }
 }
 

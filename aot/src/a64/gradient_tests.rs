@@ -256,6 +256,7 @@ fn gradient_sums_match_interpreter() {
         buffers: vec![0],
         textures: Vec::new(),
         nested: 0,
+        passes_shadows: false,
     };
     passes::differentiate_entry(&mut module, &derivative);
     passes::differentiate(&mut module).expect("it is differentiable");

@@ -235,18 +235,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let [u, v] = [coordinates[0], coordinates[1]];
         let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
         let results = self.builder.inst(kind, coordinates, types, span);
-        let result = |number: usize| ValueId(results.first.0 + number as u32);
-        std::array::from_fn(|channel| match slopes {
-            Slopes::Omitted => result(channel),
-            Slopes::Given => {
-                let [along_u, along_v] = [result(channel + 4), result(channel + 8)];
-                let mut sloped = |number: ValueId, slope: ValueId, along: ValueId| {
-                    self.builder.op(Op::Sloped, &[number, slope, along], span)
-                };
-                let number = sloped(result(channel), along_u, u);
-                sloped(number, along_v, v)
+        match slopes {
+            Slopes::Omitted => {
+                std::array::from_fn(|channel| ValueId(results.first.0 + channel as u32))
             }
-        })
+            Slopes::Given => self.builder.with_given_slopes(results, [u, v], span),
+        }
     }
 
     fn convert(&mut self, value: ValueId, from: TypeId, to: TypeId, span: Span) -> ValueId {

@@ -14,7 +14,7 @@ use super::memory_reads::MemoryReads;
 use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
-use crate::types::{Lanes, Scalar};
+use crate::types::{Direction, Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, Op, OpSet};
 
 /// The graph of one function, with its sources and seeds. Nodes are values by their id, then
@@ -156,11 +156,25 @@ pub(super) struct Wiring<'a> {
     /// The callees, if shadows are to be followed through calls.
     pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
     /// If the graph is to be that of derivatives of functions: no edge passes a `Detach`, one
-    /// passes a `Shadow`, and a call joins all its ins with all its outs.
+    /// passes a `Shadow`, and a call joins all its ins with all its outs. That of
+    /// [tangents along the screen](crate::derivative::Recipe::screen) is that of shadows, but for
+    /// calls.
     pub(super) derivative: Option<DerivativeWiring<'a>>,
 }
 
 impl Wiring<'_> {
+    /// Whether it is of derivatives by parameters, which a `Detach` cuts.
+    fn cuts(&self) -> bool {
+        self.derivative
+            .is_some_and(|derivative| derivative.screen.is_none())
+    }
+
+    /// Whether shadows in this direction are read.
+    fn reads(&self, direction: Direction) -> bool {
+        let screen = self.derivative.and_then(|derivative| derivative.screen);
+        screen.is_none_or(|along| along == direction)
+    }
+
     /// Whether regions pass on what values of a type have beside them.
     fn passes(&self, ty: Scalar) -> bool {
         match self.derivative {
@@ -192,6 +206,18 @@ pub(super) struct DerivativeWiring<'a> {
     pub(super) rules: &'a dyn TangentRules,
     /// The memory of the host that functions read.
     pub(super) reads: &'a MemoryReads,
+    /// The direction of tangents along the screen.
+    pub(super) screen: Option<Direction>,
+    /// By function: the directions of the shadows that it reads, itself or by those that it calls.
+    pub(super) shadows: &'a [Lanes],
+}
+
+impl DerivativeWiring<'_> {
+    /// Whether a function reads shadows that are tangents here, itself or by those that it calls.
+    pub(super) fn reads_shadows(&self, function: FuncId) -> bool {
+        let reads = |direction| self.shadows[function.index()].has(direction);
+        self.screen.is_some_and(reads)
+    }
 }
 
 impl<'m> ShadowFlow<'m> {
@@ -308,12 +334,14 @@ impl<'m> Build<'m> {
                 InstKind::Attach if wiring.derivative.is_none() => {
                     self.sources.push(inst.results.first.0);
                 }
-                InstKind::Detach if wiring.derivative.is_some() => {}
+                InstKind::Detach if wiring.cuts() => {}
                 InstKind::Detach => self.edge(inst.args[0].0, inst.results.first.0),
-                InstKind::Shadow(_) if wiring.derivative.is_some() => {
+                InstKind::Shadow(_) if wiring.cuts() => {
                     self.edge(inst.args[0].0, inst.results.first.0);
                 }
-                InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
+                InstKind::Shadow(direction) if wiring.reads(*direction) => {
+                    self.seed(arm, inst.args[0].0, direction.lanes());
+                }
                 InstKind::Sample(_, MipSelection::Shadows, _) if wiring.derivative.is_none() => {
                     for &arg in &inst.args {
                         self.seed(arm, arg.0, Lanes::XY);
@@ -336,9 +364,8 @@ impl<'m> Build<'m> {
                     }
                     if let Some(derivative) = wiring.derivative {
                         let function = &derivative.functions[callee.index()];
-                        if !function.custom.is_zero {
-                            let uses_tape = derivative.uses_tape[callee.index()];
-                            self.join(arm, inst, &FlowSignature::new(function), uses_tape);
+                        if !function.custom.is_zero || derivative.screen.is_some() {
+                            self.join(arm, inst, *callee, derivative);
                         }
                     }
                     self.calls.push((*callee, inst));
@@ -405,13 +432,16 @@ impl<'m> Build<'m> {
     }
 
     /// Edges from everything that goes into a call to everything that comes out.
-    fn join(&mut self, arm: u32, call: &Inst, signature: &FlowSignature, uses_tape: bool) {
+    fn join(&mut self, arm: u32, call: &Inst, callee: FuncId, derivative: DerivativeWiring<'_>) {
+        let signature = &FlowSignature::new(&derivative.functions[callee.index()]);
+        let uses_tape = derivative.uses_tape[callee.index()];
+        let is_read = uses_tape || derivative.reads_shadows(callee);
         let joint = self.nodes;
         self.nodes += 1;
         for &slot in &signature.ins {
             let from = outer_in(self.function, call, slot);
             self.edge(from, joint);
-            if uses_tape {
+            if is_read {
                 self.seed(arm, from, Lanes::XY);
             }
         }

@@ -6,6 +6,7 @@ mod parameters;
 mod programs;
 mod rules;
 mod samples;
+mod screen;
 
 use adumbra::gradient::{Gradient, GradientRequest};
 use adumbra::{

@@ -146,6 +146,7 @@ impl ModuleLowering<'_, '_> {
             of: primal,
             activity,
             with_results: false,
+            screen: None,
         });
         derived
     }

@@ -118,18 +118,21 @@ impl ActiveSlots {
 }
 
 impl Activity {
-    /// Whether nothing goes in, or nothing comes out, that is active.
-    pub(super) fn is_empty(&self, callee: &Function) -> bool {
-        let arrays = |leave_out: PassingMode| {
-            callee
-                .array_params()
-                .zip(&self.arrays)
-                .any(|(array, &active)| active && array.mode != Some(leave_out))
-        };
-        let goes_in =
-            self.params.contains(&true) || arrays(PassingMode::Out) || !self.memory.is_empty();
-        let comes_out = self.results.contains(&true) || arrays(PassingMode::In);
-        !goes_in || !comes_out
+    /// Whether nothing goes in that is active.
+    pub(super) fn lacks_ins(&self, callee: &Function) -> bool {
+        !(self.params.contains(&true) || self.has_arrays(callee, PassingMode::Out))
+            && self.memory.is_empty()
+    }
+
+    /// Whether nothing comes out that is active.
+    pub(super) fn lacks_outs(&self, callee: &Function) -> bool {
+        !(self.results.contains(&true) || self.has_arrays(callee, PassingMode::In))
+    }
+
+    /// Whether array parameters of other modes than this are active.
+    fn has_arrays(&self, callee: &Function, leave_out: PassingMode) -> bool {
+        (callee.array_params().zip(&self.arrays))
+            .any(|(array, &active)| active && array.mode != Some(leave_out))
     }
 }
 

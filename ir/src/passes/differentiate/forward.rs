@@ -17,17 +17,19 @@ use crate::types::{Direction, Scalar};
 use adumbra_ops::OpVisitor;
 use adumbra_ops::definition::{BitOpDef, OpDef, tangent};
 
-/// Writes the body of a forward derivative.
+/// Writes the body of a forward derivative, whose tangents may be along the screen.
 pub(super) fn forward(
     differentiator: &mut Differentiator<'_>,
     name: String,
     primal: &Function,
     activity: &Activity,
+    screen: Option<Direction>,
 ) -> Result<Function, Loss> {
-    let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
+    let active = ActiveSlots::new(differentiator.wiring(screen), primal, activity);
     let mut forward = Forward {
         differentiator,
         primal,
+        screen,
         active,
         builder: FunctionBuilder::new(name, primal.span),
         copied: Copied::new(primal),
@@ -44,6 +46,8 @@ pub(super) fn forward(
 pub(super) struct Forward<'a, 'm> {
     pub(super) differentiator: &'a mut Differentiator<'m>,
     pub(super) primal: &'a Function,
+    /// The direction of the screen that tangents are along.
+    pub(super) screen: Option<Direction>,
     pub(super) active: ActiveSlots,
     pub(super) builder: FunctionBuilder,
     pub(super) copied: Copied,
@@ -212,6 +216,10 @@ impl Forward<'_, '_> {
                 self.builder.terminate(kind, args, span);
             }
             InstKind::Call(callee, arrays) => self.call(inst, *callee, arrays)?,
+            &InstKind::Shadow(direction) if self.screen == Some(direction) => {
+                let tangent = self.tangent(inst.args[0], span);
+                self.copied.set_value(inst.results.first, tangent);
+            }
             kind if kind.effect() == Effect::UsesTape => self.record(inst)?,
             _ => {
                 self.copied.copy(&mut self.builder, primal, inst);
@@ -246,7 +254,16 @@ impl Forward<'_, '_> {
                 });
                 self.tangents[result.index()] = tangent;
             }
-            InstKind::Shadow(direction) => self.shadow(inst, direction),
+            InstKind::Shadow(direction) if self.screen.is_none() => self.shadow(inst, direction),
+            InstKind::Detach if self.screen.is_some() => {
+                let tangent = self.tangents[inst.args[0].index()];
+                self.tangents[inst.results.first.index()] = tangent.map(|tangent| {
+                    let detached =
+                        self.builder
+                            .inst(InstKind::Detach, [tangent], [Scalar::F32], span);
+                    detached.first
+                });
+            }
             InstKind::Buffer(buffer, number, _) => {
                 let result = inst.results.first;
                 if let Some(tangents) = self.active.derivative_of(result, buffer) {
@@ -261,9 +278,17 @@ impl Forward<'_, '_> {
                     let args = self.copied.args(&inst.args);
                     let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
                     let kind = InstKind::Sample(tangents, detail, slopes);
+                    let coordinates = [args[0], args[1]];
                     let sampled = self.builder.inst(kind, args, types, span);
                     for (result, tangent) in inst.results.iter().zip(sampled.iter()) {
                         self.tangents[result.index()] = Some(tangent);
+                    }
+                    // Tangents of texels change along the texture as texels do.
+                    if slopes == Slopes::Given {
+                        let numbers = self.builder.with_given_slopes(sampled, coordinates, span);
+                        for (result, tangent) in inst.results.iter().zip(numbers) {
+                            self.tangents[result.index()] = Some(tangent);
+                        }
                     }
                 }
             }
@@ -333,22 +358,35 @@ impl Forward<'_, '_> {
 
     fn call(&mut self, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) -> Result<(), Loss> {
         let wanted = self.active.of_call(inst, arrays);
-        let wanted = self.differentiator.wanted(callee, wanted);
+        let wanted = self.differentiator.wanted(callee, wanted, self.screen);
         let function = self.differentiator.function(callee);
         let Some(wanted) = wanted else {
             self.copied.copy(&mut self.builder, self.primal, inst);
             return Ok(());
         };
+        // A function with custom derivatives stays called, for those; its shadows come beside it.
+        let is_beside = self.screen.is_some() && function.custom != CustomDerivatives::default();
+        if is_beside {
+            if self.differentiator.has_effects(callee) {
+                return Err(Loss::Shadow {
+                    name: function.name.clone(),
+                    span: inst.span,
+                });
+            }
+            self.copied.copy(&mut self.builder, self.primal, inst);
+        }
         let (derived, activity) = match function.custom.forward {
             Some(forward) => (forward, function.custom.activity.clone()),
-            None if function.custom.backward.is_some() => {
+            None if function.custom.backward.is_some() && self.screen.is_none() => {
                 return Err(Loss::NoForwardRule {
                     name: function.name.clone(),
                     span: inst.span,
                 });
             }
             None => {
-                let derived = self.differentiator.forward_of(callee, &wanted)?;
+                let derived = self
+                    .differentiator
+                    .forward_of(callee, &wanted, self.screen)?;
                 (derived, wanted)
             }
         };
@@ -367,8 +405,10 @@ impl Forward<'_, '_> {
         }
         let kind = InstKind::Call(derived, passed.into_boxed_slice());
         let results = self.builder.inst(kind, args, types, span);
-        self.copied
-            .define(&mut self.builder, self.primal, inst, results);
+        if !is_beside {
+            self.copied
+                .define(&mut self.builder, self.primal, inst, results);
+        }
         let mut tangents = results.iter().skip(inst.results.count as usize);
         for (result, _) in inst.results.iter().zip(&activity.results).filter(|r| *r.1) {
             let tangent = tangents.next();

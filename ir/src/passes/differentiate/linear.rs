@@ -74,7 +74,7 @@ pub(super) fn linear(
     activity: &Activity,
     tape: TapeId,
 ) -> Result<Linear, Loss> {
-    let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
+    let active = ActiveSlots::new(differentiator.wiring(None), primal, activity);
     let mut linear = Linear {
         function: primal.clone(),
         primal_values: primal.values.len(),
@@ -201,7 +201,7 @@ impl Linear {
         out: &mut Vec<Inst>,
     ) -> Result<Option<LinearCall>, Loss> {
         let wanted = self.active.of_call(inst, arrays);
-        let Some(wanted) = differentiator.wanted(callee, wanted) else {
+        let Some(wanted) = differentiator.wanted(callee, wanted, None) else {
             return Ok(None);
         };
         let function = differentiator.function(callee);

@@ -11,7 +11,8 @@
 //! - `substitute`: calls of functions with substitutes, in derived code.
 //! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
-//! - `forward`: forward mode; `array`: what both modes do with arrays.
+//! - `forward`: forward mode; `screen`: along the screen, so that backward mode has shadows as
+//!   values; `array`: what both modes do with arrays.
 //! - `coefficients`: the derivative rules of ops, for reverse mode; `slopes`: those of long ops.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes; `linearity`: whether a custom forward derivative has no other part, `zeros` aside.
@@ -42,6 +43,7 @@ mod order;
 mod placeholder;
 mod plan;
 mod reverse;
+mod screen;
 mod shape;
 mod slopes;
 mod substitute;
@@ -54,6 +56,8 @@ mod zeros;
 pub use choose::KeepReason;
 pub use linearity::MAX_LINEAR_SETS;
 pub use loss::{no_forward_rule, shadow_in_backward};
+pub(super) use placeholder::forward_placeholder;
+pub(super) use screen::shadow_reads;
 pub(super) use slopes::expand as expand_slopes;
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 pub use zeros::{MAX_ZERO_CALLS, MAX_ZERO_SETS};
@@ -66,12 +70,12 @@ use crate::diagnostic::Diagnostic;
 use crate::instruction::Effect;
 use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
 use crate::module::*;
-use crate::types::{Lanes, Scalar};
+use crate::types::{Direction, Lanes, Scalar};
 use coefficients::{CoefficientProvider, Partials};
 use guards::ReverseFunction;
 use loss::{DerivedLimit, Loss};
 use order::FunctionOrder;
-use placeholder::{caller_of, forward_placeholder};
+use placeholder::caller_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tape_report::RecordValues;
 
@@ -105,6 +109,7 @@ fn differentiate_by(
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
     let reads = MemoryReads::new(module);
+    let shadows = screen::shadow_reads(module);
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
@@ -112,6 +117,7 @@ fn differentiate_by(
         recursive,
         orders,
         reads,
+        shadows,
         uses_tape: vec![false; count],
         forwards: FxHashMap::default(),
         pairs: FxHashMap::default(),
@@ -192,11 +198,13 @@ struct Differentiator<'m> {
     orders: Vec<FunctionOrder>,
     /// The memory of the host that functions read.
     reads: MemoryReads,
+    /// By function: the directions of the shadows that it reads, itself or by those that it calls.
+    shadows: Vec<Lanes>,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records
     /// which another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
     /// Forward derivatives that are made or being made.
-    forwards: FxHashMap<(FuncId, Activity), FuncId>,
+    forwards: FxHashMap<(FuncId, Activity, Option<Direction>), FuncId>,
     /// The two sweeps of backward derivatives, by function and by the tape of their records.
     pairs: FxHashMap<(FuncId, Activity, TapeId), SweepPair>,
     /// Derived functions whose bodies are to be written.
@@ -290,8 +298,11 @@ impl Differentiator<'_> {
         self.module.function(id)
     }
 
-    fn wiring(&self) -> DerivativeWiring<'_> {
+    /// What calls do in the graph of a derivative, along the screen or not.
+    fn wiring(&self, screen: Option<Direction>) -> DerivativeWiring<'_> {
         DerivativeWiring {
+            screen,
+            shadows: &self.shadows,
             functions: &self.module.functions,
             uses_tape: &self.uses_tape,
             rules: self.rules,
@@ -300,8 +311,14 @@ impl Differentiator<'_> {
     }
 
     /// The activity of a call whose slots are active like this: none if nothing is, but everything
-    /// if the callee uses the tape, so that both of its sweeps agree.
-    fn wanted(&self, callee: FuncId, mut active: Activity) -> Option<Activity> {
+    /// if the callee uses the tape, so that both of its sweeps agree. With tangents along the
+    /// screen, a call of what reads them is wanted for that.
+    fn wanted(
+        &self,
+        callee: FuncId,
+        mut active: Activity,
+        screen: Option<Direction>,
+    ) -> Option<Activity> {
         let function = self.function(callee);
         if self.uses_tape[callee.index()] {
             let float = |ty: Scalar| ty == Scalar::F32;
@@ -316,8 +333,11 @@ impl Differentiator<'_> {
         if !self.reads.any(callee, &active.memory) {
             active.memory = ActiveMemory::default();
         }
-        let is_plain = function.custom.is_zero || active.is_empty(function);
-        (!is_plain).then_some(active)
+        let is_plain = match screen {
+            Some(_) => !self.wiring(screen).reads_shadows(callee) && active.lacks_outs(function),
+            None => function.custom.is_zero || active.lacks_outs(function),
+        };
+        (!is_plain && !active.lacks_ins(function)).then_some(active)
     }
 
     /// Whether a function keeps or takes records, or calls one that others must know of.
@@ -381,15 +401,17 @@ impl Differentiator<'_> {
     fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
         self.complete(of)?;
         let primal = self.function(of).clone();
-        // The derivative of a function with custom ones is that of a function which only calls it.
-        let primal = match primal.custom == CustomDerivatives::default() {
+        // The derivative of a function with custom ones is that of a function which only calls it;
+        // but shadows are those of its body.
+        let is_own = primal.custom == CustomDerivatives::default() || recipe.screen.is_some();
+        let primal = match is_own {
             true => primal,
             false => caller_of(&primal, of),
         };
         let made = match recipe.mode {
             DifferentiationMode::Forward => {
                 let name = self.function(id).name.clone();
-                forward::forward(self, name, &primal, &recipe.activity)?
+                forward::forward(self, name, &primal, &recipe.activity, recipe.screen)?
             }
             DifferentiationMode::Backward => {
                 let tape = self.tape(of);
@@ -424,14 +446,20 @@ impl Differentiator<'_> {
         self.module.functions.push(function);
         self.recursive.push(self.recursive[primal.index()]);
         self.reads.push_like(primal);
+        self.shadows.push(self.shadows[primal.index()]);
         self.uses_tape.push(false);
         self.orders.push(order);
         Ok(id)
     }
 
-    /// The forward derivative of a function, which need not be made yet.
-    fn forward_of(&mut self, of: FuncId, activity: &Activity) -> Result<FuncId, Loss> {
-        let key = (of, activity.clone());
+    /// The forward derivative of a function, along the screen or not, which need not be made yet.
+    fn forward_of(
+        &mut self,
+        of: FuncId,
+        activity: &Activity,
+        screen: Option<Direction>,
+    ) -> Result<FuncId, Loss> {
+        let key = (of, activity.clone(), screen);
         if let Some(&id) = self.forwards.get(&key) {
             return Ok(id);
         }
@@ -440,6 +468,7 @@ impl Differentiator<'_> {
             of,
             activity: activity.clone(),
             with_results: false,
+            screen,
         };
         let placeholder = forward_placeholder(self.function(of), recipe);
         let id = self.reserve(of, placeholder)?;

@@ -7,7 +7,7 @@ use crate::module::*;
 use crate::types::Scalar;
 
 /// A forward derivative without its body, by the canonical signature.
-pub(super) fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
+pub(in crate::passes) fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
     let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
     let activity = &recipe.activity;
     let params = primal.params().iter().map(|&p| primal.value(p).ty);

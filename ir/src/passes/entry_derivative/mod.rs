@@ -21,6 +21,7 @@
 
 mod memory_globals;
 mod parameters;
+mod screen;
 mod tangent_type;
 
 use super::lost_gradients::{
@@ -54,6 +55,9 @@ pub struct EntryDerivative {
     pub textures: Vec<usize>,
     /// How many derivatives of the shader the module is already.
     pub nested: usize,
+    /// Whether all shadows are derivatives, so that a gradient passes them: not where they are
+    /// differences of quads, or those of some ops are dropped.
+    pub passes_shadows: bool,
 }
 
 impl EntryDerivative {
@@ -208,11 +212,14 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
         assert!(pairs.all(|pair| pair[0] < pair[1]), "they are in order");
     }
     let mut activity = with_parameters(module, derivative);
+    let lifted = lifted(module, derivative);
+    if derivative.mode == DifferentiationMode::Backward && derivative.passes_shadows {
+        screen::with_shadows_as_values(module, &activity, &lifted);
+    }
     activity.memory = ActiveMemory {
         buffers: add_buffers(module, derivative),
         textures: add_textures(module, derivative),
     };
-    let lifted = lifted(module, derivative);
     let primal = module.entry;
     let derived = derived(module, derivative.mode, primal, activity);
     let derived_id = FuncId(module.functions.len() as u32);
@@ -398,6 +405,7 @@ fn derived(module: &Module, mode: DifferentiationMode, of: FuncId, activity: Act
         of,
         activity,
         with_results: mode == DifferentiationMode::Backward,
+        screen: None,
     });
     function
 }

@@ -23,6 +23,7 @@ fn entry_products(seed: u64) -> Option<[f64; 2]> {
         textures: Vec::new(),
         buffers: vec![0],
         nested: 0,
+        passes_shadows: true,
     };
     let run = |mode, seeds: &[f64]| {
         let mut module = primal.clone();

@@ -96,6 +96,7 @@ pub(super) fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId
             ..Activity::default()
         },
         with_results: false,
+        screen: None,
     });
     let id = FuncId(module.functions.len() as u32);
     module.functions.push(function);

@@ -69,6 +69,7 @@ fn by_all(module: &Module, with_globals: bool) -> EntryDerivative {
         buffers: Vec::new(),
         textures: Vec::new(),
         nested: 0,
+        passes_shadows: false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::instruction::FieldMut;
 use crate::module::*;
 use crate::span::Span;
-use crate::types::{Lanes, Scalar};
+use crate::types::{Direction, Lanes, Scalar};
 
 /// A value at its definition, and the place in the IR text. Its own span may be the instruction's,
 /// which comes later.
@@ -259,7 +259,8 @@ impl<'a> Parser<'a> {
         Ok(member)
     }
 
-    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`; `backward with_results f …`.
+    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`; `forward ddx f …`; `backward
+    /// with_results f …`.
     fn recipe(&mut self) -> Parsed<Recipe> {
         let mode = if self.accept_word("forward") {
             DifferentiationMode::Forward
@@ -269,12 +270,15 @@ impl<'a> Parser<'a> {
             return self.expected("`forward` or `backward`");
         };
         let with_results = self.accept_word("with_results");
+        let mut directions = Direction::BOTH.into_iter();
+        let screen = directions.find(|direction| self.accept_word(direction.derivative_name()));
         self.pend(PendingUse::Primal)?;
         Ok(Recipe {
             mode,
             of: FuncId(0),
             activity: self.activity()?,
             with_results,
+            screen,
         })
     }
 

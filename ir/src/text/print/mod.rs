@@ -283,8 +283,11 @@ impl<'a> Printer<'a> {
                 true => " with_results",
                 false => "",
             };
-            let primal = self.functions.get(recipe.of.0);
-            write!(self.out, "  derive {mode}{results} {primal}")?;
+            write!(self.out, "  derive {mode}{results}")?;
+            if let Some(direction) = recipe.screen {
+                write!(self.out, " {}", direction.derivative_name())?;
+            }
+            write!(self.out, " {}", self.functions.get(recipe.of.0))?;
             self.activity(&recipe.activity)?;
         }
         for (what, function) in [
