@@ -213,7 +213,7 @@ fn exr() -> Vec<u8> {
         is_interrupted: false,
     };
     let image = Image::from_pixels(size, 4, pixels);
-    write_exr_part(&image, &part, &mut bytes).expect("memory can be written");
+    write_exr_part(&image, &part, 1, &mut bytes).expect("memory can be written");
     bytes.into_inner()
 }
 

@@ -8,14 +8,18 @@ use crate::rows::{DecodeRows, Decoding, SizeLimit, check_decoded};
 use crate::size::{ImageSize, MAX_INFLATION, check_file};
 use exr::block::UncompressedBlock;
 use exr::block::chunk::Chunk;
+use exr::block::writer::ChunksWriter;
+use exr::block::{BlockIndex, enumerate_ordered_header_block_indices};
 use exr::error::Error;
+use exr::image::write::layers::{LayersWriter, WritableLayers};
 use exr::meta::BlockDescription;
 use exr::meta::attribute::{AttributeValue, IntegerBounds, SampleType};
 use exr::meta::header::Header;
 use exr::prelude::*;
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 use std::iter::Peekable;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread::ScopedJoinHandle;
 use std::vec::IntoIter;
 
 /// The signature of an EXR file.
@@ -24,6 +28,10 @@ pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
 /// The attribute of a part: its key as 16 hexadecimal digits, and [`INTERRUPTED`] if it is that. It
 /// is one attribute, since the library writes several in any order.
 const PART: &str = "adumbraPart";
+
+/// The blocks of lines that a thread compresses before all are written: few, since they are in
+/// memory.
+const BLOCKS_A_THREAD: usize = 4;
 
 /// The end of [`PART`] where drawing ended early.
 const INTERRUPTED: &str = " interrupted";
@@ -37,12 +45,17 @@ fn channel_names(channels: usize) -> &'static [&'static str] {
 }
 
 /// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`,
-/// `B`, `A`.
+/// `B`, `A`. Lines are compressed on that many threads, which change no byte; 0 is as many as the
+/// system has processors for.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
-    write(image, ImageRegion::whole(image.size()), None, out)
+pub fn write_exr(
+    image: &Image,
+    threads: usize,
+    out: impl Write + Seek,
+) -> std::result::Result<(), ImageError> {
+    write(image, ImageRegion::whole(image.size()), None, threads, out)
 }
 
 /// Writes a part of an image as [`write_exr`] writes a whole one: the data window is the region,
@@ -56,17 +69,19 @@ pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(
 pub fn write_exr_part(
     pixels: &Image,
     part: &ImagePart,
+    threads: usize,
     out: impl Write + Seek,
 ) -> std::result::Result<(), ImageError> {
     let interrupted = if part.is_interrupted { INTERRUPTED } else { "" };
     let label = format!("{:016x}{interrupted}", part.key);
-    write(pixels, part.region, Some(label), out)
+    write(pixels, part.region, Some(label), threads, out)
 }
 
 fn write(
     image: &Image,
     region: ImageRegion,
     label: Option<String>,
+    threads: usize,
     out: impl Write + Seek,
 ) -> std::result::Result<(), ImageError> {
     assert_eq!(
@@ -97,7 +112,50 @@ fn write(
         let label = AttributeValue::Text(Text::from(label.as_str()));
         layer.other.insert(Text::from(PART), label);
     }
-    exr.write().non_parallel().to_buffered(out).map_err(broken)
+    let headers = exr.layer_data.infer_headers(&exr.attributes);
+    let layers = exr.layer_data.create_writer(&headers);
+    let written = exr::block::write(out, headers, true, |meta, chunks| {
+        let blocks: Vec<_> = enumerate_ordered_header_block_indices(&meta.headers).collect();
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let compressed = |&(at, index): &(usize, BlockIndex)| {
+            let data = layers.extract_uncompressed_block(&meta.headers, index);
+            let block = UncompressedBlock { index, data };
+            Ok::<_, Error>((at, block.compress_to_chunk(&meta.headers)?))
+        };
+        for group in blocks.chunks(threads.saturating_mul(BLOCKS_A_THREAD)) {
+            for chunk in on_threads(group, BLOCKS_A_THREAD, compressed) {
+                let (at, chunk) = chunk?;
+                chunks.write_chunk(at, chunk)?;
+            }
+        }
+        Ok(())
+    });
+    written.map_err(broken)
+}
+
+/// What a function gives for each item, in order, on a thread for each share of them.
+fn on_threads<T: Sync, R: Send>(
+    items: &[T],
+    share: usize,
+    work: impl Fn(&T) -> R + Copy + Send,
+) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let mut shares = items.chunks(share);
+        let first = shares.next().unwrap_or_default();
+        let others = shares.map(|share| scope.spawn(move || share.iter().map(work).collect()));
+        let others: Vec<ScopedJoinHandle<'_, Vec<R>>> = others.collect();
+        let mut all: Vec<R> = first.iter().map(work).collect();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        all
+    })
 }
 
 /// The most bytes that a byte of a file gives, by the compression of a layer.

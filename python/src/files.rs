@@ -40,7 +40,7 @@ pub fn write_image(py: Python<'_>, path: PathBuf, image: &Bound<'_, PyAny>) -> P
         ))
     })?;
     let written = py.detach(|| match format {
-        ImageFormat::Exr => save_atomically(&path, |file| write_exr(&image, file)),
+        ImageFormat::Exr => save_atomically(&path, |file| write_exr(&image, 0, file)),
         ImageFormat::Png => {
             let has_alpha = image.channels().is_multiple_of(2);
             let bytes = image.pixels().iter().flat_map(|&[r, g, b, alpha]| {

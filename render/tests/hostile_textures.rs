@@ -50,7 +50,7 @@ fn sound_files() -> Vec<(&'static str, Vec<u8>)> {
         ("float.exr", tiled(SampleFormat::Float)),
         (
             "lines.exr",
-            file_of(&|out| write_exr(&noise(20, 9), out).unwrap()),
+            file_of(&|out| write_exr(&noise(20, 9), 1, out).unwrap()),
         ),
         ("colours.png", file_of(&|out| write_png(&png, out).unwrap())),
     ]

@@ -385,7 +385,16 @@ fn write(
         is_interrupted: false,
     });
     let size = job.region.size();
-    save(out, size, channels, &drawn.pixels, &colours, part.as_ref())?;
+    let pixels = &drawn.pixels;
+    save(
+        out,
+        size,
+        channels,
+        pixels,
+        &colours,
+        part.as_ref(),
+        job.threads,
+    )?;
     Ok(colours.legend)
 }
 

@@ -81,7 +81,7 @@ pub fn save_numbers(
         ..tone
     };
     let colours = tone.colours(ImageRegion::whole(size), &pixels, &[]);
-    save(&out, size, channels, &pixels, &colours, None)?;
+    save(&out, size, channels, &pixels, &colours, None, 0)?;
     Ok(tone.scale.filter(|_| out.kind == ImageFormat::Png))
 }
 
@@ -103,11 +103,12 @@ pub fn save_colours(
     };
     let colours = tone.colours(ImageRegion::whole(size), pixels, &[]);
     let out = OutputFile::new(path)?;
-    save(&out, size, channels, pixels, &colours, None)
+    save(&out, size, channels, pixels, &colours, None, 0)
 }
 
 /// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
-/// image it is, if it is one; a PNG file has its colours alone.
+/// image it is, if it is one; a PNG file has its colours alone. Compression takes that many threads,
+/// or with 0 as many as suit the machine.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -118,6 +119,7 @@ pub fn save(
     pixels: &[[f32; 4]],
     colours: &PngPixels,
     part: Option<&ImagePart>,
+    threads: usize,
 ) -> CliResult {
     match out.kind {
         ImageFormat::Png => {
@@ -132,8 +134,8 @@ pub fn save(
         ImageFormat::Exr => {
             let image = Image::from_pixels(size, channels, pixels.to_vec());
             save_atomically(out.path, |file| match part {
-                Some(part) => write_exr_part(&image, part, file),
-                None => write_exr(&image, file),
+                Some(part) => write_exr_part(&image, part, threads, file),
+                None => write_exr(&image, threads, file),
             })
         }
     }

@@ -23,8 +23,24 @@ fn size(width: u64, height: u64) -> ImageSize {
 
 fn exr(image: &Image) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    write_exr(image, &mut bytes).unwrap();
+    write_exr(image, 1, &mut bytes).unwrap();
     bytes.into_inner()
+}
+
+/// Threads compress blocks of 16 lines; the last block is a short one.
+#[test]
+fn exr_files_have_the_same_bytes_on_any_number_of_threads() {
+    for height in [1, 16, 17, 500] {
+        let size = size(7, height);
+        let pixel = |at: usize| [(at as f32).sin(), at as f32, 0.5, 1.0];
+        let image = Image::from_pixels(size, 4, (0..size.pixels()).map(pixel).collect());
+        let alone = exr(&image);
+        for threads in [0, 2, 3, 64] {
+            let mut bytes = Cursor::new(Vec::new());
+            write_exr(&image, threads, &mut bytes).unwrap();
+            assert!(bytes.into_inner() == alone, "{threads} threads, {height} lines");
+        }
+    }
 }
 
 fn png(size: ImageSize, bytes: &[u8], has_alpha: bool) -> Vec<u8> {

@@ -36,7 +36,7 @@ fn cut(image: &Image, region: ImageRegion) -> Image {
 
 fn bytes_of(image: &Image, part: &ImagePart) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    write_exr_part(&cut(image, part.region), part, &mut bytes).expect("memory can be written");
+    write_exr_part(&cut(image, part.region), part, 1, &mut bytes).expect("memory can be written");
     bytes.into_inner()
 }
 

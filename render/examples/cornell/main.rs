@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let drawn = draw_scene(&scene, &settings)?;
         let image = Image::from_pixels(size, 3, drawn.pixels.clone());
         let file = folder.join(format!("{samples}.exr"));
-        save_atomically(&file, |to| write_exr(&image, to))?;
+        save_atomically(&file, |to| write_exr(&image, 0, to))?;
         Ok(drawn)
     };
     let reference = draw(reference, 0)?;

@@ -118,7 +118,7 @@ fn save(
     })?;
     let exr = Image::from_pixels(size, 3, image.pixels.clone());
     save_atomically(&folder.join(format!("{name}.exr")), |to| {
-        write_exr(&exr, to)
+        write_exr(&exr, 0, to)
     })?;
     Ok(())
 }

@@ -78,10 +78,8 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         is_interrupted: !image.is_whole,
     });
     write(
-        &arguments.out,
+        arguments,
         &view,
-        arguments.tone(),
-        arguments.alpha,
         region.size(),
         &image.pixels,
         part.as_ref(),

@@ -28,7 +28,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Fallible<()> {
         return Err(UsageError(why).into());
     }
     let image = merge_parts(parts)?;
-    let saved = save_atomically(out, |file| write_exr(&image, file));
+    let saved = save_atomically(out, |file| write_exr(&image, 0, file));
     saved.map_err(|error| format!("cannot write {}: {error}", out.display()))?;
     let (width, height) = (image.size().width(), image.size().height());
     let count = match parts.len() {

@@ -1,7 +1,7 @@
 //! Images as files: numbers in EXR, colours in PNG.
 
 use super::Fallible;
-use super::arguments::View;
+use super::arguments::{DrawArguments, View};
 use super::progress::ProgressFile;
 use super::tone::Tone;
 use adumbra_image::{
@@ -41,14 +41,14 @@ pub(crate) fn image_format(path: &Path) -> Fallible<ImageFormat> {
 /// # Errors
 /// If the name ends neither in .png nor in .exr, or the file cannot be written.
 pub(crate) fn write(
-    path: &Path,
+    arguments: &DrawArguments,
     view: &View,
-    tone: Tone,
-    has_alpha: bool,
     size: ImageSize,
     pixels: &[[f32; 4]],
     part: Option<&ImagePart>,
 ) -> Fallible<()> {
+    let (path, has_alpha) = (&arguments.out, arguments.alpha);
+    let tone = arguments.tone();
     let saved = match image_format(path)? {
         ImageFormat::Png => {
             let bytes = match has_alpha {
@@ -73,9 +73,10 @@ pub(crate) fn write(
                 _ => 3,
             };
             let image = Image::from_pixels(size, channels, pixels.to_vec());
+            let threads = arguments.threads.map_or(0, usize::from);
             save_atomically(path, |file| match part {
-                Some(part) => write_exr_part(&image, part, file),
-                None => write_exr(&image, file),
+                Some(part) => write_exr_part(&image, part, threads, file),
+                None => write_exr(&image, threads, file),
             })
         }
     };

@@ -116,7 +116,7 @@ fn other_images_are_converted_without_loss() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("scan lines.exr");
     let image = noise(100, 70, 4, 9);
-    adumbra_image::write_exr(&image, File::create(&file).unwrap()).unwrap();
+    adumbra_image::write_exr(&image, 1, File::create(&file).unwrap()).unwrap();
     let cache = TextureCache::new(CacheSettings::default());
     let tiled = cache.add(&file, Some(Wrap::Clamp.into()));
     let memory = cache.add_image("noise", image, Wrap::Clamp);

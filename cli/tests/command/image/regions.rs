@@ -138,7 +138,7 @@ fn check_merged(name: &str, text: &str, more: &str) {
     let parts: Vec<PathBuf> = parts.collect();
     let merged = merge_parts(&parts).unwrap_or_else(|error| panic!("{more}: {error}"));
     let mut bytes = std::io::Cursor::new(Vec::new());
-    adumbra_image::write_exr(&merged, &mut bytes).expect("memory");
+    adumbra_image::write_exr(&merged, 1, &mut bytes).expect("memory");
     let expected = std::fs::read(whole).expect("an image");
     assert!(bytes.into_inner() == expected, "{more}");
 }
