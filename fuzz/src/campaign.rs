@@ -193,13 +193,17 @@ pub fn run_derived(
 }
 
 /// Checks the gradients of generated shaders, which have no marks, on `programs` seeds from `first`
-/// on, or up to the first failure.
+/// on, or up to the first failure. One in four reads derivatives along the screen.
 ///
 /// Uses all processors. Gives counts, and the failure, shrunk.
 pub fn run_shaders(first: u64, programs: u64, at: TierChoice) -> (DerivedCounts, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &DerivedCounts::default(), |seed, counts| {
-        let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
+        let profile = match seed % 4 {
+            3 => Profile::SCREEN_GRADIENT,
+            _ => Profile::GRADIENT,
+        };
+        let program = GeneratedProgram::of_seed(seed, profile);
         checked(&program, |program| check_shader(program, at, counts))
     })
 }

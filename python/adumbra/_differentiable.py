@@ -140,7 +140,7 @@ class Differentiable:
         # Of textures that are changes of others: how these continue beyond their images.
         self._wraps = dict(wraps or {})
         self._gradients: dict[_Key, tuple[Gradient, Parts]] = {}
-        self._live: dict[_Key, frozenset[str]] = {}
+        self._live: dict[tuple[frozenset[str], frozenset[str]], frozenset[str]] = {}
         self._tangents: dict[tuple[frozenset[str], frozenset[str]], Tangent] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -224,26 +224,19 @@ class Differentiable:
 
         Raises `CompileError` if there is none.
         """
-        return self._nonzero(frozenset(wanted), frozenset(outputs), "backward")
+        key = (frozenset(wanted), frozenset(outputs))
+        if not all(key):
+            return frozenset()
+        known = self._live.get(key)
+        if known is None:
+            zero = self._gradient(*key)[0].zero
+            live = (name for name in key[0] if self.parameter(name).root not in zero)
+            known = self._live.setdefault(key, frozenset(live))
+        return known
 
     def leads(self, wanted: Iterable[str], output: str) -> bool:
         """Whether an output has a derivative by one of the parameters that is not 0 everywhere."""
-        # Where both modes are, forward mode has no ends at differences between pixels.
-        mode: _Mode = "forward" if self.options.rules == "smooth" else "backward"
-        return bool(self._nonzero(frozenset(wanted), frozenset([output]), mode))
-
-    def _nonzero(
-        self, wanted: frozenset[str], outputs: frozenset[str], mode: _Mode
-    ) -> frozenset[str]:
-        if not wanted or not outputs:
-            return frozenset()
-        key = (wanted, outputs, mode)
-        known = self._live.get(key)
-        if known is None:
-            zero = self._gradient(wanted, outputs, mode)[0].zero
-            live = (name for name in wanted if self.parameter(name).root not in zero)
-            known = self._live.setdefault(key, frozenset(live))
-        return known
+        return bool(self.live(wanted, [output]))
 
     def floats(self) -> list[str]:
         """The paths of the outputs that have derivatives."""

@@ -139,7 +139,8 @@ def test_adam_goes_the_way_of_fit() -> None:
         shader disc(float radius = 0.2 <<< min = 0.05, max = 0.5 >>>,
                     float2 centre = float2(0.4, 0.45) <<< range = 1 >>>, out float c) {
             c = smoothstep(0.2, -0.2, length(global_value<uv> - centre) - radius); }""")
-    side, steps = 16, 20
+    # Stages of so few iterations do not end early; the loss has one level, so five are all.
+    side, steps = 16, 11
     target = adumbra.image(disc, side, {"radius": 0.3, "centre": (0.6, 0.5)})
     found = adumbra.fit(disc, target, rules="smooth", iterations=steps)
     trace = found.report["restarts"][0]["trace"]
@@ -149,18 +150,21 @@ def test_adam_goes_the_way_of_fit() -> None:
     # Over the widths of their ranges, of which a step is at most a hundredth.
     radius, centre = asking(0.2 / 0.45), asking([0.4, 0.45])
     optimizer = torch.optim.Adam([radius, centre], lr=0.01)
-    losses = []
+    losses, places = [], []
     for _ in range(5 * steps + 1):
         optimizer.zero_grad()
         drawn = function(radius=radius * 0.45, centre=centre, uv=uv)
         loss = ((drawn - torch.from_numpy(target.reshape(-1))) ** 2).mean()
-        losses.append(loss.item())
         loss.backward()
-        if len(losses) <= 5 * steps:
-            optimizer.step()
-    assert np.allclose([losses[point["iteration"]] for point in trace], [p["loss"] for p in trace], rtol=1e-3)
-    assert abs(radius.item() * 0.45 - found.inputs["radius"]) < 1e-5
-    assert np.allclose(centre.detach().numpy(), found.inputs["centre"], atol=1e-5)
+        losses.append(loss.item())
+        places.append([radius.item() * 0.45, *centre.tolist()])
+        optimizer.step()
+    # A stage reports its least loss, and the fit the place of the least of all.
+    least = [min(losses[max(at - steps, 0) : at + 1]) for at in range(0, 5 * steps + 1, steps)]
+    assert np.allclose([point["loss"] for point in trace], least, rtol=1e-3)
+    best = places[int(np.argmin(losses))]
+    assert np.allclose([found.inputs["radius"], *found.inputs["centre"]], best, atol=1e-5)
+    assert losses[-1] < 0.05 * losses[0]
 
 
 def test_sums_of_outputs_go_backward_with_expanded_seeds() -> None:
@@ -244,8 +248,9 @@ def test_what_does_not_require_a_gradient_costs_none() -> None:
     k, gain = asking(0.7), torch.tensor(1.0)
     function(k=k, gain=gain, x=torch.ones(3)).sum().backward()
     assert gain.grad is None
-    asked = {by for by, _, mode in function._differentiable._live if mode == "backward"}
-    assert asked == {frozenset(["k"])}
+    # What the backward pass asked for comes last.
+    *_, (asked, _) = function._differentiable._live
+    assert asked == {"k"}
     with torch.no_grad():
         assert not function(k=k).requires_grad
     assert not function(k=gain).requires_grad
@@ -476,8 +481,8 @@ def test_wrong_usage_says_what_is_right() -> None:
 
 def test_derivatives_that_do_not_exist_are_reported() -> None:
     k = asking(3.0)
-    found = adumbra.torch.function(adumbra.compile(BACKWARD_ALONE))(k=k)
-    (slope,) = torch.autograd.grad(found, k, create_graph=True)
+    function = adumbra.torch.function(adumbra.compile(BACKWARD_ALONE))
+    (slope,) = torch.autograd.grad(function(k=k), k, create_graph=True)
     assert slope.item() == 6.0
     with pytest.raises(adumbra.CompileError, match="E0559"):
         slope.backward()

@@ -114,6 +114,12 @@ impl Profile {
         }
     }
 
+    /// Programs that can be differentiated numerically, with `ddx` and `ddy`.
+    pub const SCREEN_GRADIENT: Profile = Profile {
+        shadows: true,
+        ..Profile::GRADIENT
+    };
+
     /// Programs about derivatives of functions.
     pub const fn derived(kind: DerivedKind) -> Profile {
         Profile {

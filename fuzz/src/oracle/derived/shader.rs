@@ -41,11 +41,11 @@ const ABSOLUTE: f64 = 1e-12;
 /// to f32, and one mode folds what the other one calls or runs a loop for.
 const FOLDED: f64 = 1e-6;
 
-/// Why a generated shader may have no gradient: it reads derivatives along the screen, it becomes
-/// too large, or nothing of it is differentiable.
+/// Why a generated shader may have no gradient: it becomes too large, or nothing of it is
+/// differentiable.
 pub(in crate::oracle) fn may_have_none(no: &Diagnostics) -> bool {
     let mut errors = no.diagnostics.iter().filter(|found| found.is_error());
-    is_too_large(no) || errors.all(|found| matches!(&*found.code.to_string(), "E0564" | "E0570"))
+    is_too_large(no) || errors.all(|found| found.code.to_string() == "E0570")
 }
 
 /// A module, with the places of what it differentiates by or of.
