@@ -181,7 +181,7 @@ impl DifferentialCase {
 
     /// A case of an instruction that is no op: a result and an operand with these shadows.
     fn other(
-        what: ArithmeticKind,
+        kind: ArithmeticKind,
         result: [bool; 2],
         operand: [bool; 2],
         location: u8,
@@ -194,7 +194,7 @@ impl DifferentialCase {
         let result = case.value(result, OperandKind::Float, 0, random);
         let operand = case.value(operand, OperandKind::Float, location, random);
         case.segment.live_out = dual_words(&result).collect();
-        case.push(what, result, &[operand]);
+        case.push(kind, result, &[operand]);
         case
     }
 
@@ -261,11 +261,11 @@ impl DifferentialCase {
         DifferentialCase::sum(8_000, true)
     }
 
-    fn push(&mut self, what: ArithmeticKind, result: DualOperand, operands: &[DualOperand]) {
+    fn push(&mut self, kind: ArithmeticKind, result: DualOperand, operands: &[DualOperand]) {
         let mut all = [DualOperand::default(); MAX_OPERANDS];
         all[..operands.len()].copy_from_slice(operands);
         self.segment.instructions.push(ArithmeticInst {
-            kind: what,
+            kind,
             result,
             operands: all,
             position: self.segment.instructions.len() as u32,
@@ -507,10 +507,10 @@ pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
             location,
             &mut random,
         ));
-        for what in [ArithmeticKind::Copy, ArithmeticKind::Canonicalise] {
+        for kind in [ArithmeticKind::Copy, ArithmeticKind::Canonicalise] {
             for operand in shadows {
                 cases.push(DifferentialCase::other(
-                    what,
+                    kind,
                     [true; 2],
                     operand,
                     location,

@@ -294,7 +294,7 @@ impl<'f> EbbBuilder<'f> {
     fn write_block(&mut self, root: Root, templates: &mut OpTemplates) {
         let PointBlock {
             instructions,
-            terminator: then,
+            terminator,
             position,
         } = &self.cfg.blocks[root.block as usize];
         for (number, inst) in instructions.iter().enumerate().skip(root.first) {
@@ -311,7 +311,7 @@ impl<'f> EbbBuilder<'f> {
         }
         let block = root.block;
         self.writer.set_position(*position);
-        match then {
+        match terminator {
             PointTerminator::Jump(edge) => self.follow(block, *edge),
             PointTerminator::StepJump { to, out } => {
                 self.step(block, *out);

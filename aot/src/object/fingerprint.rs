@@ -239,15 +239,15 @@ impl FingerprintBytes for ArithmeticKind {
 impl FingerprintBytes for ArithmeticInst {
     fn write(&self, to: &mut Fnv1a) {
         let ArithmeticInst {
-            kind: what,
+            kind,
             result,
             operands,
             position,
         } = self;
-        what.write(to);
+        kind.write(to);
         result.write(to);
         // Operands beyond the arity mean nothing.
-        let operands = operands.iter().take(what.arity());
+        let operands = operands.iter().take(kind.arity());
         operands.for_each(|operand| operand.write(to));
         position.write(to);
     }
@@ -285,12 +285,12 @@ mod tests {
         }
     }
 
-    fn inst(what: ArithmeticKind) -> ArithmeticInst {
+    fn inst(kind: ArithmeticKind) -> ArithmeticInst {
         let mut operands = [DualOperand::default(); _];
         operands[0] = value(7, [Some(8), None]);
         operands[1] = value(1, [None, Some(2)]);
         ArithmeticInst {
-            kind: what,
+            kind,
             result: value(3, [Some(4), Some(5)]),
             operands,
             position: 9,
@@ -352,9 +352,9 @@ mod tests {
         vec![PointCfg {
             locations: words(),
             blocks: thens
-                .map(|then| PointBlock {
+                .map(|terminator| PointBlock {
                     instructions: vec![inst(ArithmeticKind::Op(Op::Sqrt))],
-                    terminator: then,
+                    terminator,
                     position: 4,
                 })
                 .into(),

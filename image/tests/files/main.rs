@@ -38,7 +38,10 @@ fn exr_files_have_the_same_bytes_on_any_number_of_threads() {
         for threads in [0, 2, 3, 64] {
             let mut bytes = Cursor::new(Vec::new());
             write_exr(&image, threads, &mut bytes).unwrap();
-            assert!(bytes.into_inner() == alone, "{threads} threads, {height} lines");
+            assert!(
+                bytes.into_inner() == alone,
+                "{threads} threads, {height} lines"
+            );
         }
     }
 }

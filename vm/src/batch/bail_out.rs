@@ -20,17 +20,12 @@ impl Chunk {
     /// The same where these registers are not in their planes.
     pub(super) fn bail_out_from(&mut self, elsewhere: (u32, u32), context: &mut RunContext<'_>) {
         if self.quads.is_some() {
-            let mut canonical_float = std::mem::take(&mut self.test_masks);
+            let mut leaving = std::mem::take(&mut self.test_masks);
             let vectors = self.active.vectors();
-            canonical_float.fill(0);
-            canonical_float[..vectors].copy_from_slice(self.active.masks());
-            self.bail_out_quads(
-                &mut canonical_float,
-                elsewhere,
-                &|_| ResumeAt::Current,
-                context,
-            );
-            self.test_masks = canonical_float;
+            leaving.fill(0);
+            leaving[..vectors].copy_from_slice(self.active.masks());
+            self.bail_out_quads(&mut leaving, elsewhere, &|_| ResumeAt::Current, context);
+            self.test_masks = leaving;
             return;
         }
         let position = self.memory.instructions[self.pc].position;

@@ -37,7 +37,7 @@ pub(super) enum InactiveWords {
 pub(super) enum BatchOp {
     /// An op, or a copy, for each point. Operands: as its routines require.
     Arithmetic {
-        what: ArithmeticKind,
+        kind: ArithmeticKind,
         routines: OpRoutines,
         pattern: ShadowPattern,
         /// Whether inactive points keep their words in the planes that it writes.

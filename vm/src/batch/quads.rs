@@ -187,12 +187,12 @@ impl Chunk {
     #[cold]
     pub(super) fn bail_out_quads(
         &mut self,
-        canonical_float: &mut [u32],
+        leaving: &mut [u32],
         elsewhere: (u32, u32),
         start: &dyn Fn(usize) -> ResumeAt,
         context: &mut RunContext<'_>,
     ) {
-        for (vector, points) in canonical_float.iter_mut().enumerate() {
+        for (vector, points) in leaving.iter_mut().enumerate() {
             *points = whole(*points);
             for first in self.active.points_of(vector, *points).step_by(QUAD) {
                 for corner in 0..QUAD {
@@ -201,7 +201,7 @@ impl Chunk {
                 self.advance_quad(first, context.host);
             }
         }
-        self.active.remove(canonical_float);
+        self.active.remove(leaving);
     }
 
     /// Moves a point to the machine for its corner, and runs it as far as it comes alone.

@@ -52,7 +52,7 @@ impl Chunk {
                     ref routines,
                     pattern,
                     keeps_inactive,
-                    what: _,
+                    kind: _,
                 } => {
                     // SAFETY: the routines were found for these operands (`Loader::find_routines`,
                     // `find_copy`), at the level that the caller guarantees.

@@ -180,7 +180,7 @@ impl Finder<'_> {
         let last = span.end - 1;
         let code = *self.code(last);
         let [a, ..] = code.words;
-        let then = match code.opcode {
+        let terminator = match code.opcode {
             Opcode::Jump => PointTerminator::Jump(self.edge(a)),
             Opcode::Loop | Opcode::Enter | Opcode::Iteration => PointTerminator::StepJump {
                 to: self.edge(match code.opcode {
@@ -199,7 +199,7 @@ impl Finder<'_> {
         };
         PointBlock {
             instructions,
-            terminator: then,
+            terminator,
             position: last,
         }
     }
@@ -249,7 +249,7 @@ impl Finder<'_> {
         let code = *self.code(position);
         let [a, b, c, ..] = code.words;
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
-        let (what, lanes) = match code.opcode {
+        let (kind, lanes) = match code.opcode {
             Opcode::Arithmetic(op, pattern) => {
                 for (i, operand) in operands.iter_mut().enumerate().take(op.arity()) {
                     *operand = self.value(code.words[1 + i], pattern.operand(i));
@@ -278,7 +278,7 @@ impl Finder<'_> {
             _ => return None,
         };
         Some(ArithmeticInst {
-            kind: what,
+            kind,
             result: self.value(a, lanes),
             operands,
             position,
@@ -339,17 +339,19 @@ impl Finder<'_> {
             }
             let PointBlock {
                 instructions,
-                terminator: then,
+                terminator,
                 ..
             } = &point_blocks[point_block];
-            let goes_on = then.edges().any(|edge| matches!(edge, Edge::Block(_)));
+            let goes_on = terminator
+                .edges()
+                .any(|edge| matches!(edge, Edge::Block(_)));
             // A step that cannot be taken must be the interpreter's: else it would come here again.
             let is_step =
-                instructions.is_empty() && matches!(then, PointTerminator::StepJump { .. });
+                instructions.is_empty() && matches!(terminator, PointTerminator::StepJump { .. });
             if !is_step && (instructions.len() >= MIN_INSTRUCTIONS || goes_on) {
                 is_entry[point_block] = true;
             } else {
-                let blocks = then.edges().filter_map(|edge| match edge {
+                let blocks = terminator.edges().filter_map(|edge| match edge {
                     Edge::Block(block) => Some(block as usize),
                     Edge::Exit(_) => None,
                 });

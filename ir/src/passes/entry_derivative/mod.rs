@@ -214,7 +214,7 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
     let mut activity = with_parameters(module, derivative);
     let lifted = lifted(module, derivative);
     if derivative.mode == DifferentiationMode::Backward && derivative.passes_shadows {
-        screen::with_shadows_as_values(module, &activity, &lifted);
+        screen::with_shadows_as_values(module, &lifted);
     }
     activity.memory = ActiveMemory {
         buffers: add_buffers(module, derivative),

@@ -1,26 +1,20 @@
 //! Shadows that a gradient passes, as values.
 //!
-//! A shader that reads shadows of what it is differentiated by, as `filterwidth(scale * uv)` does,
-//! is differentiated by way of its [derivative along the screen](Recipe::screen). The host's shadows
-//! of globals are constants there.
+//! A shader that reads shadows, as `filterwidth(scale * uv)` does, is differentiated by way of its
+//! [derivative along the screen](Recipe::screen). The host's shadows of globals are constants there.
 
 use super::{GlobalScalar, interface, parameters};
 use crate::builder::FunctionBuilder;
 use crate::derivative::{Activity, DifferentiationMode, Recipe};
 use crate::module::*;
 use crate::passes::differentiate::{forward_placeholder, shadow_reads};
-use crate::passes::lost_gradients::{GradientContext, GradientSignature, lost_gradients};
 use crate::types::{Direction, Scalar};
 
-/// Puts an entry with the same parameters and results in place of one whose shadows a gradient
-/// passes, in which these are values; `lifted` are the globals that are its last parameters.
-pub(super) fn with_shadows_as_values(
-    module: &mut Module,
-    activity: &Activity,
-    lifted: &[GlobalScalar],
-) {
+/// Puts an entry with the same parameters and results in place of one that reads shadows, in which
+/// these are values; `lifted` are the globals that are its last parameters.
+pub(super) fn with_shadows_as_values(module: &mut Module, lifted: &[GlobalScalar]) {
     let reads = shadow_reads(module)[module.entry.index()];
-    if reads.is_none() || !passes_shadows(module, activity) {
+    if reads.is_none() {
         return;
     }
     let others = other_globals(module, lifted);
@@ -67,22 +61,6 @@ pub(super) fn with_shadows_as_values(
     own.members = interface(module, inputs);
     module.entry = FuncId(module.functions.len() as u32);
     module.functions.push(own);
-}
-
-/// Whether a gradient passes the reading of a shadow.
-fn passes_shadows(module: &Module, activity: &Activity) -> bool {
-    let signature = |function: &Function| GradientSignature {
-        is_marked: true,
-        is_checked: false,
-        lost: function.custom.lost.clone(),
-    };
-    let signatures: Vec<GradientSignature> = module.functions.iter().map(signature).collect();
-    let context = GradientContext {
-        varied: activity.params.clone(),
-        useful: activity.results.clone(),
-    };
-    let found = lost_gradients(module.clone(), &signatures, &[(module.entry, context)]);
-    !found.shadows.is_empty()
 }
 
 /// The floats of globals that are no parameters yet and have shadows, in order.

@@ -258,7 +258,7 @@ impl Loader<'_> {
     /// Emits an instruction on planes. It writes the first ones, as many as the pattern has.
     fn emit_on_planes(
         &mut self,
-        what: ArithmeticKind,
+        kind: ArithmeticKind,
         routines: OpRoutines,
         pattern: ShadowPattern,
         locations: impl IntoIterator<Item = OperandLocation>,
@@ -267,7 +267,7 @@ impl Loader<'_> {
         self.out.operands.extend(locations);
         let written = &self.out.operands[refs..][..written(pattern)];
         let batch_op = BatchOp::Arithmetic {
-            what,
+            kind,
             routines,
             pattern,
             keeps_inactive: written

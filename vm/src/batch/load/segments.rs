@@ -142,7 +142,7 @@ impl Loader<'_> {
             .flat_map(|inst| self.kept_operands(inst));
         let kept: Vec<u32> = kept.collect();
         let live_out = live_out.iter().map(number);
-        let emit_segment = Segment {
+        let segment = Segment {
             instructions: computed,
             live_out: live_out.collect(),
             locations: words.locations,
@@ -160,7 +160,7 @@ impl Loader<'_> {
             refs,
             position: instructions[0].position,
         });
-        self.out.units.push(CompileUnit::Segment(emit_segment));
+        self.out.units.push(CompileUnit::Segment(segment));
     }
 
     /// The arithmetic of an instruction, if it is an op, a copy or a uniform.
@@ -169,7 +169,7 @@ impl Loader<'_> {
         inst: &BatchInstruction,
         words: &mut UnitLocations,
     ) -> Option<ArithmeticInst> {
-        let (BatchOp::Arithmetic { what, pattern, .. } | BatchOp::Uniform(what, _, pattern)) =
+        let (BatchOp::Arithmetic { kind, pattern, .. } | BatchOp::Uniform(kind, _, pattern)) =
             inst.op
         else {
             return None;
@@ -179,11 +179,11 @@ impl Loader<'_> {
             |lanes: Lanes| words.dual_operand(&mut locations, lanes, &self.out.constants);
         let result = value(pattern.result());
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
-        for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
+        for (i, operand) in operands.iter_mut().enumerate().take(kind.arity()) {
             *operand = value(pattern.operand(i));
         }
         Some(ArithmeticInst {
-            kind: what,
+            kind,
             result,
             operands,
             position: inst.position,
