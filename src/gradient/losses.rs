@@ -72,6 +72,14 @@ fn warning(module: &Module, cause: LossCause, place: Span, library: Option<Strin
             .here("counts as independent of its coordinates")
             .help("compile with `texture_slopes`, if the host answers with slopes; or write `no_diff` before the sample")
         }
+        LossCause::Curvature(texture) => {
+            let name = &module.textures[texture.index()].name;
+            warn(format!(
+                "a second derivative ends here: the slopes of `{name}` count as constants along it"
+            ))
+            .here("its curvature counts as 0")
+            .help("write `no_diff` before the sample if its coordinates are meant to be constants")
+        }
         LossCause::Closure => {
             warn("the gradient ends here: a closure is made of a value that has one".to_owned())
                 .here("closures have no derivative")

@@ -4,7 +4,7 @@
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part, SimdLevel, Tier};
 use adumbra::derivatives::Quad;
 use adumbra::evaluator::Engine;
-use adumbra::gradient::{DerivativePlace, ExactSum, GradientRequest, ParameterKind};
+use adumbra::gradient::{DerivativePlace, ExactSum, GradientRequest, Mode, ParameterKind};
 use adumbra::{
     Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures,
     Options, Program, SampleRequest, Sampled, Sources, Texel, TexelSlopes, Type,
@@ -420,6 +420,32 @@ fn tangents_by_textures_have_slopes() {
             near(across, along([along_x[0], along_x[1]]), "the shadow");
         }
     }
+}
+
+/// Hosts give slopes and no second slopes: by coordinates twice, what is curved is lost, which is
+/// reported; by texels and coordinates nothing is.
+#[test]
+fn second_derivatives_by_coordinates_are_warned_of() {
+    let source = "texture2d wood; shader s(float k = 0.5, out float o) {
+        float2 at = k * global_value<uvw>.xy;
+        o = texture2d_sample_level<wood>(at, 0.5).x; }";
+    let ends = |first: GradientRequest, second: GradientRequest| {
+        let first = compiled(&compiler(), source).gradient(&first).unwrap();
+        let of = match second.mode() {
+            Mode::Forward if first.mode() == Mode::Backward => "d(k)",
+            _ => "d(o)",
+        };
+        let second = first.program().gradient(&second.of(of)).unwrap();
+        let ends = second.ends().iter();
+        ends.map(|end| end.message.clone()).collect::<Vec<_>>()
+    };
+    let new = GradientRequest::new;
+    let lost = "a second derivative ends here: the slopes of `wood` count as constants along it";
+    assert_eq!(ends(new().forward(), new()), [lost]);
+    assert_eq!(ends(new(), new().forward()), [lost]);
+    assert_eq!(ends(new().forward(), new().by_global("uvw")), [lost]);
+    assert!(ends(new().by_texture("wood").forward(), new()).is_empty());
+    assert!(ends(new().forward(), new().by_texture("wood")).is_empty());
 }
 
 #[test]

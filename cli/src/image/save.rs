@@ -107,8 +107,8 @@ pub fn save_colours(
 }
 
 /// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
-/// image it is, if it is one; a PNG file has its colours alone. Compression takes that many threads,
-/// or with 0 as many as suit the machine.
+/// image it is, if it is one; a PNG file has its colours alone. Compression takes that many
+/// threads, or with 0 as many as suit the machine.
 ///
 /// # Errors
 /// If the file cannot be written.

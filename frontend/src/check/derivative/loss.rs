@@ -205,6 +205,9 @@ impl<'a> TypeChecker<'a, '_> {
                         "write `[Differentiable]` before `texture2d {name};` if the host answers with slopes; or `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted"
                     ))
             }
+            LossCause::Curvature(texture) => {
+                return self.warn_of_curvature(&reached.textures[texture.index()], span);
+            }
             LossCause::Closure => {
                 let message = format!(
                     "a closure is made of a value with a gradient, which `{around_name}` would lose"
@@ -346,6 +349,17 @@ impl<'a> TypeChecker<'a, '_> {
             )
             .here("its derivative is 0")
             .help("write `no_diff` before what the integer is made of, if no gradient is wanted, as in `(int)(no_diff x)`"),
+        );
+    }
+
+    fn warn_of_curvature(&mut self, texture: &str, span: Span) {
+        let message = format!(
+            "a second derivative ends here: the slopes of `{texture}` count as constants along it"
+        );
+        self.warn(
+            Diagnostic::new(Code::EndedGradient, span, message)
+                .here("its curvature counts as 0")
+                .help("write `no_diff` before the sample if its coordinates are meant to be constants"),
         );
     }
 

@@ -227,6 +227,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .iter()
                 .map(|slot| self.gives_gradient(id, slot))
                 .collect(),
+            before: Vec::new(),
         }
     }
 

@@ -113,6 +113,7 @@ pub fn entry_losses(module: &Module, derivative: &EntryDerivative) -> EntryLosse
     let context = GradientContext {
         varied: activity.params.clone(),
         useful: activity.results.clone(),
+        before: Vec::new(),
     };
     let entry = module.entry;
     let mut param = 0;

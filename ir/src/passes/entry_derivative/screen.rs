@@ -1,7 +1,8 @@
 //! Shadows that a gradient passes, as values.
 //!
 //! A shader that reads shadows, as `filterwidth(scale * uv)` does, is differentiated by way of its
-//! [derivative along the screen](Recipe::screen). The host's shadows of globals are constants there.
+//! [derivative along the screen](Recipe::screen). There the host's shadows of globals are
+//! constants.
 
 use super::{GlobalScalar, interface, parameters};
 use crate::builder::FunctionBuilder;

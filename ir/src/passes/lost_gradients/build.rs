@@ -32,6 +32,8 @@ pub(super) struct Build<'b, 'm> {
     /// Edges of numbers, without derivatives.
     pub(super) beside: Vec<(FlowNode, FlowNode)>,
     pub(super) losses: Vec<LossEdge>,
+    /// Where second derivatives end.
+    pub(super) curves: Vec<LossEdge>,
     pub(super) shadows: Vec<(FlowNode, FlowNode, Span)>,
     pub(super) calls: Vec<CallNodes>,
 }
@@ -62,6 +64,7 @@ impl<'b, 'm> Build<'b, 'm> {
             carried: Vec::new(),
             beside: Vec::new(),
             losses: Vec::new(),
+            curves: Vec::new(),
             shadows: Vec::new(),
             calls: Vec::new(),
         };
@@ -153,8 +156,18 @@ impl<'b, 'm> Build<'b, 'm> {
                 self.pass(element(array), inst.args[1].0, to);
             }
             InstKind::ArrayCopy { to, from } => self.pass(element(to), node(from), node(to)),
-            // With slopes, derivatives go by `sloped` ops.
-            InstKind::Sample(_, _, Slopes::Given) => {}
+            // With slopes, derivatives go by `sloped` ops. Those of slopes do not.
+            InstKind::Sample(texture, _, Slopes::Given) => {
+                let numbers = inst.results.iter().take(Slopes::Omitted.result_count());
+                let coordinates = &inst.args[..2];
+                let pairs = numbers.flat_map(|to| coordinates.iter().map(move |from| (from, to)));
+                self.curves.extend(pairs.map(|(from, to)| LossEdge {
+                    from: from.0,
+                    to: to.0,
+                    cause: LossCause::Curvature(*texture),
+                    span: inst.span,
+                }));
+            }
             InstKind::Sample(texture, ..) => {
                 let floats = inst.args.iter().copied();
                 let floats = floats.filter(|&arg| function.value(arg).ty == Scalar::F32);

@@ -45,6 +45,8 @@ impl CallNodes {
 pub(super) struct ContextFlow {
     pub(super) varied: Vec<bool>,
     pub(super) matters: Vec<bool>,
+    /// Those that were varied before, in a derivative that is differentiated.
+    pub(super) before: Vec<bool>,
 }
 
 impl ContextFlow {
@@ -60,6 +62,8 @@ pub(super) struct FunctionGraph<'m> {
     any: FlowEdges,
     any_back: FlowEdges,
     pub(super) losses: Vec<LossEdge>,
+    /// Samples with slopes: where second derivatives end.
+    pub(super) curves: Vec<LossEdge>,
     /// Screen-space derivatives: operand, result, place.
     pub(super) shadows: Vec<(FlowNode, FlowNode, Span)>,
     pub(super) calls: Vec<CallNodes>,
@@ -78,6 +82,7 @@ impl<'m> FunctionGraph<'m> {
             carried,
             beside: mut any,
             losses,
+            curves,
             shadows,
             calls,
             ..
@@ -90,6 +95,7 @@ impl<'m> FunctionGraph<'m> {
             any: FlowEdges::new(nodes, &any, |&edge| edge),
             any_back: FlowEdges::new(nodes, &any, |&(from, to)| (to, from)),
             losses,
+            curves,
             shadows,
             calls,
         }
@@ -111,12 +117,15 @@ impl<'m> FunctionGraph<'m> {
     /// What is varied and would matter in a context.
     pub(super) fn flow(&self, context: &GradientContext) -> ContextFlow {
         let mut work = Vec::new();
-        let mut varied = vec![false; self.carried.nodes()];
-        let ins = self.ins().zip(types_in(self.function)).zip(&context.varied);
-        for ((node, ty), is_varied) in ins {
-            varied[node as usize] |= *is_varied && ty == Some(Scalar::F32);
-        }
-        self.carried.flood(&mut varied, &mut work);
+        let mut reached = |params: &[bool]| {
+            let mut varied = vec![false; self.carried.nodes()];
+            for ((node, ty), is_varied) in self.ins().zip(types_in(self.function)).zip(params) {
+                varied[node as usize] |= *is_varied && ty == Some(Scalar::F32);
+            }
+            self.carried.flood(&mut varied, &mut work);
+            varied
+        };
+        let (varied, before) = (reached(&context.varied), reached(&context.before));
         let mut matters = vec![false; varied.len()];
         let outs = self
             .outs()
@@ -127,7 +136,11 @@ impl<'m> FunctionGraph<'m> {
             matters[node as usize] |= *is_useful && has_gradient;
         }
         self.any_back.flood(&mut matters, &mut work);
-        ContextFlow { varied, matters }
+        ContextFlow {
+            varied,
+            matters,
+            before,
+        }
     }
 
     /// The contexts in which the function calls others.
@@ -138,17 +151,16 @@ impl<'m> FunctionGraph<'m> {
     ) -> Vec<(FuncId, GradientContext, Span)> {
         let calls = self.calls.iter().filter(|call| call.is_followed);
         let context = |call: &CallNodes| {
+            let of = |nodes: &[FlowNode], flow: &[bool]| -> Vec<bool> {
+                nodes.iter().map(|&node| flow[node as usize]).collect()
+            };
             let mut context = GradientContext {
-                varied: call
-                    .ins
-                    .iter()
-                    .map(|&node| flow.varied[node as usize])
-                    .collect(),
-                useful: call
-                    .outs
-                    .iter()
-                    .map(|&node| flow.matters[node as usize])
-                    .collect(),
+                varied: of(&call.ins, &flow.varied),
+                useful: of(&call.outs, &flow.matters),
+                before: match flow.before.contains(&true) {
+                    true => of(&call.ins, &flow.before),
+                    false => Vec::new(),
+                },
             };
             let mut callee = analysis.module.function(call.callee);
             let mut id = call.callee;
@@ -218,5 +230,20 @@ fn of_primal(primal: &Function, recipe: &Recipe, context: &GradientContext) -> G
     for (useful, &is_useful) in useful.iter_mut().zip(own) {
         *useful |= is_useful;
     }
-    GradientContext { varied, useful }
+    let mut before: Vec<bool> = match recipe.screen {
+        // Shadows are no derivatives by parameters.
+        Some(_) => vec![false; recipe.activity.params.len() + arrays.len()],
+        None => (recipe.activity.params.iter())
+            .chain(&recipe.activity.arrays)
+            .copied()
+            .collect(),
+    };
+    for (before, &is_before) in before.iter_mut().zip(&context.before) {
+        *before |= is_before;
+    }
+    GradientContext {
+        varied,
+        useful,
+        before,
+    }
 }

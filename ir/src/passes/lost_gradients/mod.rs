@@ -43,6 +43,8 @@ pub enum LossCause {
     Unmarked(FuncId),
     /// By a sample of a texture.
     Sample(TextureId),
+    /// In the slopes of a texture, whose derivative is taken by its coordinates once more.
+    Curvature(TextureId),
     /// In a closure.
     Closure,
     /// In an integer: the result of this number, if a call gives it.
@@ -83,6 +85,9 @@ pub struct GradientContext {
     pub varied: Vec<bool>,
     /// Of its results: those that matter.
     pub useful: Vec<bool>,
+    /// Of its parameters: those by which it is differentiated before, in a derivative that is
+    /// differentiated; empty if there is none.
+    pub before: Vec<bool>,
 }
 
 /// The result of [`lost_gradients`].
@@ -162,6 +167,23 @@ pub fn lost_gradients(
                     found.losses.push(lost);
                 }
             }
+            for curve in &graph.curves {
+                let LossEdge {
+                    from,
+                    to,
+                    cause,
+                    span,
+                } = *curve;
+                let lost = LostGradient {
+                    within: id,
+                    cause,
+                    span,
+                };
+                let is_twice = flow.before[from as usize] && flow.varied[from as usize];
+                if is_twice && flow.matters[to as usize] && seen.insert(lost) {
+                    found.losses.push(lost);
+                }
+            }
             for &(from, to, span) in &graph.shadows {
                 if flow.varied[from as usize] && flow.matters[to as usize] {
                     found.shadows.push((id, span));
@@ -182,6 +204,7 @@ pub fn lost_gradients(
                 let all = graph.flow(&GradientContext {
                     varied: vec![true; slots(function)],
                     useful: vec![true; result_slots(function)],
+                    before: Vec::new(),
                 });
                 let active = graph.calls.iter().filter(|call| call.is_active(&all));
                 (found.active_calls).extend(active.map(|call| (id, call.span)));
@@ -203,7 +226,10 @@ struct Contexts {
 impl Contexts {
     fn add(&mut self, context: GradientContext) {
         let covers = |known: &GradientContext| {
-            is_within(&context.varied, &known.varied) && is_within(&context.useful, &known.useful)
+            is_within(&context.varied, &known.varied)
+                && is_within(&context.useful, &known.useful)
+                && (context.before.is_empty() || known.before.len() == context.before.len())
+                && is_within(&context.before, &known.before)
         };
         if self.all.iter().any(covers) {
             return;
@@ -215,6 +241,9 @@ impl Contexts {
         let last = self.all.last_mut().expect("there are some");
         join(&mut last.varied, &context.varied);
         join(&mut last.useful, &context.useful);
+        last.before
+            .resize(last.before.len().max(context.before.len()), false);
+        join(&mut last.before, &context.before);
         self.done = self.done.min(MAX_CONTEXTS - 1);
     }
 
