@@ -19,6 +19,8 @@ struct ErrorsE0114;
 struct ErrorsE0541;
 #[doc = include_str!("../docs/errors/E0543.md")]
 struct ErrorsE0543;
+#[doc = include_str!("../docs/errors/E0572.md")]
+struct ErrorsE0572;
 #[doc = include_str!("../docs/errors/E0574.md")]
 struct ErrorsE0574;
 #[doc = include_str!("../docs/errors/E0601.md")]

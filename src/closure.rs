@@ -5,6 +5,7 @@
 //! [`MAX_SHOWN_NODES`].
 
 pub use adumbra_ir::module::ClosureShape;
+pub use leaf_outputs::{LeafOutputs, LeafProgram};
 pub use leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
 pub use registry::{ClosureRegistry, RegistryError};
 
@@ -15,6 +16,7 @@ use adumbra_ir::{Scalar, Type};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+pub(crate) mod leaf_outputs;
 pub(crate) mod leaves;
 pub(crate) mod registry;
 

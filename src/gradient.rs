@@ -134,7 +134,7 @@ impl Program {
     ///
     /// # Errors
     /// If it was loaded, or has inputs folded in.
-    fn differentiable_origin(&self) -> Result<&Origin, Diagnostics> {
+    pub(crate) fn differentiable_origin(&self) -> Result<&Origin, Diagnostics> {
         self.origin().ok_or_else(|| {
             let none = Sources::new("<program>", "");
             let refused = Diagnostic::new(

@@ -9,6 +9,7 @@
 //! restarts, and however often a fit is interrupted and resumed.
 
 mod adam;
+mod bounds;
 mod chart;
 mod checkpoint;
 mod estimator;
@@ -24,6 +25,7 @@ mod schedule;
 mod statistics;
 
 pub use adam::{Adam, BETA_1, BETA_2, EPSILON};
+pub use bounds::{BoundsError, ParameterBounds};
 pub use chart::convergence_svg;
 pub use checkpoint::{CheckpointError, SetupDifference, SetupPart, content_hash, write_atomically};
 pub use estimator::{Adjoint, CentralDifferences, EstimateRequest, Estimator, Spsa, Workspace};

@@ -152,6 +152,7 @@ codes! {
     BadDifferential = 567 Error "a written differential that derivatives cannot use";
     NoSuchGradient = 570 Error "a gradient that a program does not have";
     NoPairGradient = 571 Error "a shader that cannot be differentiated by pairs of samples";
+    NoSeparateLeaves = 572 Error "a closure whose leaves are not known before it is shaded";
     NoSuchBlock = 574 Error "a block to be left out that a source does not have";
     BadField = 576 Error "a function through which no ray can march";
     FieldEffect = 577 Error "a field that does more than give a distance";

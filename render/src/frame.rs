@@ -68,15 +68,11 @@ pub fn draw_tiles<T: TextureAccess>(
     textures: impl Fn() -> T + Sync,
     finished: impl FnMut(ImageTile, &[[f32; 4]], &mut T) + Send,
 ) -> Result<FrameReport, ShadingError> {
-    let next = AtomicUsize::new(0);
     let finished = Mutex::new(finished);
-    let work = || -> Result<FrameReport, ShadingError> {
+    let reports = share_tiles(job, tiles, |next| {
         let mut access = textures();
         let mut shader = WaveShader::new(job.shaders, job.table, job.engine).at_time(job.time);
-        while !job.stop.load(Ordering::Relaxed) {
-            let Some(&tile) = tiles.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                break;
-            };
+        while let Some(tile) = next() {
             let pixels = trace_tile(&job.scene, &job.settings, tile, &mut shader, &mut access)?;
             let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
             finished(tile, &pixels, &mut access);
@@ -85,24 +81,39 @@ pub fn draw_tiles<T: TextureAccess>(
             times: shader.times(),
             faults: shader.faults().clone(),
         })
+    });
+    let reports: Vec<FrameReport> = reports.into_iter().collect::<Result<_, ShadingError>>()?;
+    let mut all = FrameReport {
+        times: reports.iter().map(|report| report.times).sum(),
+        ..FrameReport::default()
+    };
+    reports
+        .into_iter()
+        .for_each(|report| all.faults.merge(report.faults));
+    Ok(all)
+}
+
+/// Has threads take tiles one after the other until none is left, or the job is stopped. `work`
+/// gets what takes the next one; its results come in no order.
+pub(crate) fn share_tiles<R: Send>(
+    job: &FrameJob<'_>,
+    tiles: &[ImageTile],
+    work: impl Fn(&dyn Fn() -> Option<ImageTile>) -> R + Sync,
+) -> Vec<R> {
+    let taken = AtomicUsize::new(0);
+    let next = || {
+        let is_stopped = job.stop.load(Ordering::Relaxed);
+        let next = || tiles.get(taken.fetch_add(1, Ordering::Relaxed)).copied();
+        (!is_stopped).then(next).flatten()
     };
     let count = job.threads.clamp(1, tiles.len().max(1));
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(|| work(&next))).collect();
         let results = threads.into_iter().map(|thread| match thread.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        let results: Vec<_> = results.collect();
-        let reports: Vec<FrameReport> = results.into_iter().collect::<Result<_, _>>()?;
-        let mut all = FrameReport {
-            times: reports.iter().map(|report| report.times).sum(),
-            ..FrameReport::default()
-        };
-        reports
-            .into_iter()
-            .for_each(|report| all.faults.merge(report.faults));
-        Ok(all)
+        results.collect()
     })
 }
 

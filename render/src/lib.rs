@@ -14,6 +14,7 @@ pub mod derivative_mode;
 pub mod differential;
 pub mod frame;
 pub mod geometry;
+pub mod inverse;
 pub mod scene;
 pub mod scene_image;
 pub mod scene_textures;

@@ -156,6 +156,21 @@ pub fn load_environment(environment: &Environment) -> Result<EnvironmentLight, S
     })
 }
 
+/// The paths of an image.
+pub(crate) fn path_settings(scene: &Scene, settings: &ImageSettings) -> PathSettings {
+    let step = 1.0 / f64::from(settings.samples.max(1)).sqrt();
+    let (rule, how) = (SeedRule::Exact, settings.differentials);
+    PathSettings {
+        samples: settings.samples,
+        bounces: settings.bounces,
+        seed: settings.seed,
+        filter: settings.filter,
+        differentials: PathDifferentials::new(&scene.camera, rule, how, step),
+        clamp: None,
+        hides_surroundings: false,
+    }
+}
+
 /// Draws a scene.
 ///
 /// # Errors
@@ -177,9 +192,6 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
     let mut shader = WaveShader::new(&shaders, &table, settings.engine);
     let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())
         .map_err(SceneImageError::Shading)?;
-    let step = 1.0 / f64::from(settings.samples.max(1)).sqrt();
-    let rule = SeedRule::Exact;
-    let differentials = PathDifferentials::new(&scene.camera, rule, settings.differentials, step);
     let job = FrameJob {
         scene: PathScene {
             world: &scene.world,
@@ -187,15 +199,7 @@ pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage,
             environment: &environment,
             area_lights: &area_lights,
         },
-        settings: PathSettings {
-            samples: settings.samples,
-            bounces: settings.bounces,
-            seed: settings.seed,
-            filter: settings.filter,
-            differentials,
-            clamp: None,
-            hides_surroundings: false,
-        },
+        settings: path_settings(scene, settings),
         shaders: &shaders,
         table: &table,
         engine: settings.engine,

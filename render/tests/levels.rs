@@ -167,9 +167,11 @@ fn requests(
         .with_closures(table.registry().clone())
         .with_options(mode.options());
     let program = compiler.compile(&Sources::new("floor.adu", source));
+    let instance = Instance::new(&program.expect("the shader is right"));
     let material = Material {
         name: "floor".to_owned(),
-        instance: Instance::new(&program.expect("the shader is right")),
+        unfolded: instance.clone(),
+        instance,
         textures: vec![0],
     };
     let shader = MaterialShader::new(&material, &table).expect("it makes no closures");

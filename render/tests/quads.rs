@@ -66,6 +66,7 @@ fn steps(mode: DerivativeMode, samples: u32) -> Vec<[f32; 4]> {
         let material = Material {
             name,
             textures,
+            unfolded: instance.clone(),
             instance,
         };
         MaterialShader::new(&material, &table).expect("the table is the compiler's")

@@ -245,6 +245,7 @@ fn material(source: &str, table: &ClosureTable, mode: DerivativeMode) -> Materia
     Material {
         name: "m".to_owned(),
         instance: Instance::new(&program),
+        unfolded: Instance::new(&program),
         textures,
     }
 }

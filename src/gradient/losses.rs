@@ -83,7 +83,7 @@ fn warning(module: &Module, cause: LossCause, place: Span, library: Option<Strin
         LossCause::Closure => {
             warn("the gradient ends here: a closure is made of a value that has one".to_owned())
                 .here("closures have no derivative")
-                .help("differentiate an output of floats, with the closure's arguments in it")
+                .help("take the leaves of the closure as outputs: `Program::closure_leaves`")
         }
         LossCause::Rounding(_) => match library {
             Some(name) => warn(format!(

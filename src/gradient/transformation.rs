@@ -2,14 +2,16 @@
 
 use super::request::GradientRequest;
 use super::shader::{self, ShaderDerivative};
+use crate::closure::leaf_outputs::closure_output;
 use crate::compiler::Options;
 use crate::derivatives::Derivatives;
 use crate::diagnostics::Diagnostic;
 use adumbra_ir::Span;
 use adumbra_ir::memory::HeapSize;
-use adumbra_ir::module::Module;
+use adumbra_ir::module::{ClosureShape, Module};
 use adumbra_ir::passes::{
-    DecisionSite, Tracing, drop_outputs, straighten_entry, trace_decisions, varying_equalities,
+    DecisionSite, SeparatedLeaf, Tracing, drop_outputs, separate_leaves, straighten_entry,
+    trace_decisions, varying_equalities,
 };
 
 /// A transformation of a whole shader.
@@ -33,6 +35,8 @@ pub(crate) enum Transformation {
     PairDecisions(GradientRequest),
     /// It computes no outputs of these names.
     Drop(Vec<String>),
+    /// It gives the leaves of its closure of this name as numbers, and no other closures.
+    Leaves(String),
 }
 
 impl HeapSize for Transformation {
@@ -42,6 +46,7 @@ impl HeapSize for Transformation {
             | Transformation::Pair(request)
             | Transformation::PairDecisions(request) => request.heap_bytes(),
             Transformation::Noise(names) | Transformation::Drop(names) => names.heap_bytes(),
+            Transformation::Leaves(name) => name.heap_bytes(),
             Transformation::Trace(_) | Transformation::Straighten => 0,
         }
     }
@@ -54,6 +59,10 @@ pub(crate) struct Transformed {
     pub(crate) derivative: Option<ShaderDerivative>,
     /// The sites of the decisions that are traced.
     pub(crate) sites: Vec<DecisionSite>,
+    /// The leaves of the closure that became numbers.
+    pub(crate) leaves: Vec<SeparatedLeaf>,
+    /// The shapes of those leaves.
+    pub(crate) closures: Vec<ClosureShape>,
     /// Equalities of floats that vary, if decisions are traced.
     pub(crate) equalities: Vec<Span>,
 }
@@ -95,6 +104,12 @@ pub(crate) fn transform(
             Transformation::PairDecisions(request) => {
                 check_derivatives(module, derivatives)?;
                 shader::look_at_pair(module, request)?;
+            }
+            Transformation::Leaves(name) => {
+                let span = module.entry().span;
+                let closure = closure_output(&module.outputs, name, span)?;
+                reported.leaves = separate_leaves(module, closure)?;
+                reported.closures.clone_from(&module.closures);
             }
             Transformation::Drop(names) => {
                 drop_outputs(module, |name| names.iter().any(|dropped| dropped == name));

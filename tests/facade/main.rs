@@ -9,6 +9,7 @@ mod assembly;
 mod batch;
 mod bits;
 mod buffers;
+mod closure_leaves;
 mod closures;
 mod counts;
 mod crates;

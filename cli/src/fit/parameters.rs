@@ -96,7 +96,7 @@ impl FittedInputs {
             .find(|rate| rate.input.as_ref() == Some(&input.name));
         let of_all = rates.clone().find(|rate| rate.input.is_none());
         // The option of one input is before its metadata, and that before the option of all.
-        let learning_rate = own.map(|own| own.rate).or(of.learning_rate);
+        let learning_rate = own.map(|own| own.rate).or(of.bounds.learning_rate);
         let learning_rate = learning_rate.or(of_all.map(|of_all| of_all.rate));
         let (first, scalars) = (self.floats.len(), input.ty.float_scalars());
         for &scalar in &scalars {
@@ -105,17 +105,10 @@ impl FittedInputs {
                 let name = &input.name;
                 return Err(CliError::usage(format!("a float of `{name}` is {value}")));
             }
-            let around = |width: f64| [value - width / 2.0, value + width / 2.0];
-            let range = match (of.range, of.min, of.max) {
-                (Some(range), ..) => around(range),
-                (None, Some(min), Some(max)) => [min, max],
-                (None, ..) => around(value.abs().max(1.0)),
-            };
+            let parameter = of.bounds.parameter(&input.name, value);
             self.floats.push(FitParameter {
-                min: of.min.unwrap_or(f64::NEG_INFINITY),
-                max: of.max.unwrap_or(f64::INFINITY),
                 learning_rate: learning_rate.unwrap_or(LEARNING_RATE),
-                ..FitParameter::new(&input.name, value, range)
+                ..parameter
             });
         }
         self.inputs.push(FittedInput {

@@ -21,6 +21,7 @@
 //! nothing becomes the same IR either way. All passes are linear in the program, times a named
 //! constant at most.
 
+mod closure_leaves;
 mod dataflow;
 mod dce;
 mod decisions;
@@ -55,6 +56,7 @@ mod unroll;
 #[cfg(test)]
 mod tests;
 
+pub use closure_leaves::{MAX_CLOSURE_LEAVES, SeparatedLeaf, separate_leaves};
 pub use dataflow::MAX_FIXPOINT_ROUNDS;
 pub use decisions::{
     DecisionKind, DecisionSite, MAX_FORCED_DECISIONS, Tracing, names as decision_names,

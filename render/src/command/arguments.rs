@@ -35,6 +35,8 @@ pub(crate) enum Subcommand {
     Texture(TextureArguments),
     /// Join the parts of an image, which --region drew, to the whole
     Merge(MergeArguments),
+    /// Find inputs of materials with which the scene looks like an image
+    Fit(FitArguments),
 }
 
 /// What to draw, and how.
@@ -330,6 +332,62 @@ pub(crate) struct MergeArguments {
     /// The image, an EXR file: the same as if it had been drawn at once
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+}
+
+/// What to fit, and how.
+#[derive(Debug, Args)]
+pub(crate) struct FitArguments {
+    /// The scene, a .json file
+    pub(crate) scene: PathBuf,
+
+    /// The image to come to: an EXR file has radiance, a PNG or JPEG file shows it without tone
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) target: PathBuf,
+
+    /// The inputs to be found: floats and vectors of materials, by `MATERIAL.INPUT`
+    #[arg(
+        long,
+        value_name = "MATERIAL.INPUT,…",
+        value_delimiter = ',',
+        required = true
+    )]
+    pub(crate) wrt: Vec<String>,
+
+    /// The scene with the inputs that were found, a .json file beside it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+
+    /// Samples of each pixel, in place of the scene's or of 16
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)), allow_negative_numbers = true)]
+    pub(crate) spp: Option<u32>,
+
+    /// Surfaces that a path may be scattered by
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)), allow_negative_numbers = true)]
+    pub(crate) bounces: Option<u32>,
+
+    /// The most iterations of a stage; each size of the image is a stage, five times over
+    #[arg(long, value_name = "N", default_value_t = 44, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) iterations: u32,
+
+    /// How many starts: the first one is the scene, the others are drawn from the inputs' ranges
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) restarts: u32,
+
+    /// The seed of all that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) random_seed: u32,
+
+    /// Threads; one for each processor if nothing is said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+
+    /// What evaluates the materials; all give the same bits
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) engine: EngineName,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Formats of numbers in tiled files.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod draw;
+mod fit;
 mod merge;
 mod output;
 mod progress;
@@ -65,6 +66,7 @@ fn execute(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
         (Some(Subcommand::Merge(parts)), _) => merge::merge(&parts),
+        (Some(Subcommand::Fit(arguments)), _) => fit::fit(&arguments),
         (None, Some(draw)) => draw::draw(&draw),
         (None, None) => Err("name a scene: a .json, .gltf, .glb, .obj or .adu file".into()),
     }

@@ -139,6 +139,7 @@ pub(super) fn finish(
         name: name.to_owned(),
         textures: textures.collect::<Result<_, _>>()?,
         instance: folded,
+        unfolded: instance.clone(),
     })
 }
 

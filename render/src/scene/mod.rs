@@ -13,6 +13,7 @@ mod compile;
 mod error;
 mod file;
 mod fingerprint;
+mod fitted;
 mod gltf;
 mod light;
 mod loader;
@@ -33,6 +34,7 @@ pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
 pub use file::{DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
+pub use fitted::with_inputs;
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
 pub use preview::PreviewShape;
@@ -66,6 +68,8 @@ pub struct Material {
     pub name: String,
     /// The program with its inputs folded in.
     pub instance: Instance,
+    /// The program with its inputs set, which can be set otherwise.
+    pub unfolded: Instance,
     /// The texture of the scene for each texture of the program.
     pub textures: Vec<usize>,
 }

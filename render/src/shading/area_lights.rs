@@ -45,9 +45,11 @@ impl Distribution {
 
     /// The probability of an entry; 0 where there is none.
     fn probability(&self, at: usize) -> f64 {
-        let before = at.checked_sub(1).map_or(0.0, |before| self.0[before]);
         match self.0.get(at) {
-            Some(sum) if self.total() > 0.0 => (sum - before) / self.total(),
+            Some(sum) if self.total() > 0.0 => {
+                let before = at.checked_sub(1).map_or(0.0, |before| self.0[before]);
+                (sum - before) / self.total()
+            }
             _ => 0.0,
         }
     }
@@ -270,7 +272,7 @@ impl Estimate {
             for (at, (run, ..)) in some.into_iter().enumerate() {
                 let hit = &points.points[at].hit;
                 bsdf.set(shader.lobes(at), -hit.incoming.value, hit.gnormal.value);
-                luminance[run] += of_colour(bsdf.emission) / (2 * self.points) as f64;
+                luminance[run] += of_colour(bsdf.emission.value()) / (2 * self.points) as f64;
             }
         }
         let least = LEAST_SHARE * luminance.iter().sum::<f64>() / luminance.len().max(1) as f64;
@@ -347,6 +349,9 @@ mod tests {
             "what has no weight is not chosen"
         );
         assert_eq!(Distribution::new([0.0; 3].into_iter()).choose(0.5), None);
-        assert_eq!(Distribution::default().probability(0), 0.0);
+        assert_eq!(
+            [0, 1].map(|at| Distribution::default().probability(at)),
+            [0.0; 2]
+        );
     }
 }

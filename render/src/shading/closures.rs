@@ -1,20 +1,20 @@
 //! The leaves that closures are made of, in one table, and the lobes that they become.
 
 use super::bsdf::LEAST_SHEEN_ROUGHNESS;
-use adumbra::access::AccessError;
-use adumbra::closure::{ArgumentSlot, ClosureKind, ClosureRegistry, WeightedLeaf};
+use super::number::{Colour, LobeNumber};
+use adumbra::closure::{ClosureRegistry, WeightedLeaf};
 use adumbra::{Program, Scalar, Type};
 use glam::Vec3;
 
 /// How light leaves a surface by one lobe.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LobeShape {
+pub enum LobeShape<R = f32> {
     /// Oren–Nayar; Lambert where the roughness is 0.
     Diffuse {
         /// The unit normal.
         normal: Vec3,
         /// σ, 0 to 1.
-        roughness: f32,
+        roughness: R,
     },
     /// GGX reflection with Schlick's Fresnel term from `f0`.
     Reflection {
@@ -23,16 +23,16 @@ pub enum LobeShape {
         /// The unit tangent, across the normal.
         tangent: Vec3,
         /// GGX's α along the tangent and the bitangent.
-        alpha: [f32; 2],
+        alpha: [R; 2],
         /// What is reflected of light along the normal.
-        f0: Vec3,
+        f0: Colour<R>,
     },
     /// GGX reflection and transmission by the exact Fresnel term.
     Dielectric {
         /// The unit normal.
         normal: Vec3,
         /// GGX's α.
-        alpha: f32,
+        alpha: R,
         /// The index of refraction inside over the one outside.
         ior: f32,
     },
@@ -41,7 +41,7 @@ pub enum LobeShape {
         /// The unit normal.
         normal: Vec3,
         /// 0 to 1.
-        roughness: f32,
+        roughness: R,
     },
     /// Radiance, the same in all directions.
     Emission,
@@ -51,11 +51,11 @@ pub enum LobeShape {
 
 /// A lobe, and what it is multiplied by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lobe {
+pub struct Lobe<R = f32> {
     /// How light leaves.
-    pub shape: LobeShape,
+    pub shape: LobeShape<R>,
     /// The factor of each channel, at least 0.
-    pub weight: Vec3,
+    pub weight: Colour<R>,
     /// Lobes of higher layers lie over those of lower ones, which get what the higher ones leave.
     pub layer: u32,
 }
@@ -161,40 +161,13 @@ pub static LEAVES: [LeafInfo; 8] = [
     },
 ];
 
-/// The registry of the leaves, and where their arguments are.
+/// The most scalars that the arguments of a leaf are.
+pub(super) const MAX_LEAF_SCALARS: usize = 12;
+
+/// The registry of the leaves.
 #[derive(Clone, Debug)]
 pub struct ClosureTable {
     registry: ClosureRegistry,
-    /// In the order of [`LEAVES`].
-    slots: Vec<Slots>,
-}
-
-/// A leaf's arguments by their types, each in the order of its parameters.
-#[derive(Clone, Debug)]
-struct Slots {
-    kind: ClosureKind,
-    vectors: Vec<ArgumentSlot<[f32; 3]>>,
-    floats: Vec<ArgumentSlot<f32>>,
-    ints: Vec<ArgumentSlot<i32>>,
-}
-
-impl Slots {
-    fn new(registry: &ClosureRegistry, leaf: &LeafInfo) -> Result<Slots, AccessError> {
-        let mut slots = Slots {
-            kind: registry.kind(leaf.name)?,
-            vectors: Vec::new(),
-            floats: Vec::new(),
-            ints: Vec::new(),
-        };
-        for (param, ty) in leaf.params {
-            match ty {
-                Type::Vector(3) => slots.vectors.push(registry.slot(leaf.name, param)?),
-                Type::Scalar(Scalar::I32) => slots.ints.push(registry.slot(leaf.name, param)?),
-                _ => slots.floats.push(registry.slot(leaf.name, param)?),
-            }
-        }
-        Ok(slots)
-    }
 }
 
 impl ClosureTable {
@@ -209,14 +182,7 @@ impl ClosureTable {
                 let added = registry.with(leaf.name, leaf.params);
                 added.expect("names and types of the constant are right")
             });
-        let slots = LEAVES.iter().map(|leaf| {
-            let slots = Slots::new(&registry, leaf);
-            slots.expect("the leaf is in the registry")
-        });
-        ClosureTable {
-            slots: slots.collect(),
-            registry,
-        }
+        ClosureTable { registry }
     }
 
     /// The registry, for compilers and readers.
@@ -226,69 +192,118 @@ impl ClosureTable {
 
     /// Whether points of a program may let light pass straight through.
     pub(super) fn may_pass(&self, program: &Program) -> bool {
-        self.is_made(program, |kind| matches!(kind, LeafKind::Transparent))
+        self.is_made(program, LeafInfo::is_transparent)
     }
 
     /// Whether points of a program may emit light by a closure.
     pub(super) fn may_emit(&self, program: &Program) -> bool {
-        self.is_made(program, |kind| matches!(kind, LeafKind::Emission))
+        self.is_made(program, LeafInfo::is_emission)
     }
 
-    fn is_made(&self, program: &Program, is_such: impl Fn(LeafKind) -> bool) -> bool {
-        let mut such = LEAVES.iter().filter(|leaf| is_such(leaf.kind));
+    fn is_made(&self, program: &Program, is_such: impl Fn(&LeafInfo) -> bool) -> bool {
+        let mut such = LEAVES.iter().filter(|leaf| is_such(leaf));
         such.any(|leaf| program.closures().iter().any(|made| made.name == leaf.name))
     }
 
-    /// The lobe of a leaf. Weights that are not finite, and normals of length 0, make none.
+    /// The lobe of a leaf. Weights that are not finite or 0, and normals of length 0, make none.
     pub fn lobe(&self, leaf: &WeightedLeaf<'_>) -> Option<Lobe> {
-        let at = self
-            .slots
-            .iter()
-            .position(|slots| slots.kind == leaf.kind)?;
-        let slots = &self.slots[at];
-        let vector = |index: usize| Vec3::from(leaf.read(slots.vectors[index]));
-        let float = |index: usize| leaf.read(slots.floats[index]);
+        let leaf_info = &LEAVES[leaf.kind.index()];
+        let mut arguments = [0.0; MAX_LEAF_SCALARS];
+        let mut words = leaf.leaf().words().iter();
+        let mut count = 0;
+        for (_, ty) in leaf_info.params {
+            ty.for_each_scalar(&mut |scalar| {
+                let word = words.next().copied().unwrap_or_default();
+                arguments[count] = match scalar {
+                    Scalar::I32 => word as i32 as f32,
+                    _ => f32::from_bits(word),
+                };
+                count += 1;
+            });
+        }
+        let lobe = leaf_info.lobe(Colour(leaf.weight), &arguments)?;
+        (lobe.weight.value().max_element() > 0.0).then_some(lobe)
+    }
+}
+
+impl LeafInfo {
+    /// The leaf that emits light.
+    pub(super) fn emission() -> &'static LeafInfo {
+        let emission = LEAVES.iter().find(|leaf| leaf.is_emission());
+        emission.expect("the constant has it")
+    }
+
+    /// Whether it emits light.
+    pub(super) fn is_emission(&self) -> bool {
+        matches!(self.kind, LeafKind::Emission)
+    }
+
+    /// Whether it lets light pass straight through.
+    pub(super) fn is_transparent(&self) -> bool {
+        matches!(self.kind, LeafKind::Transparent)
+    }
+
+    /// The scalars of its arguments, at most [`MAX_LEAF_SCALARS`].
+    pub(super) fn scalars(&self) -> usize {
+        self.params.iter().map(|(_, ty)| ty.scalar_count()).sum()
+    }
+
+    /// The lobe of a leaf of this kind with that weight: `arguments` has the scalars of the
+    /// parameters in order, ints as floats. Weights that are not finite, and normals of length 0,
+    /// make none. Directions, layers and indices of refraction are taken as they are, whatever they
+    /// depend on.
+    pub(super) fn lobe<R: LobeNumber>(
+        &self,
+        weight: Colour<R>,
+        arguments: &[R],
+    ) -> Option<Lobe<R>> {
+        let colour = |at: usize| Colour([0, 1, 2].map(|channel| arguments[at + channel]));
+        let vector = |at: usize| colour(at).value();
         let normal = || vector(0).try_normalize();
-        let mut weight = Vec3::from(leaf.weight);
-        let shape = match LEAVES[at].kind {
+        let mut weight = weight;
+        let mut layer = 0.0;
+        let shape = match self.kind {
             LeafKind::Diffuse | LeafKind::Subsurface => LobeShape::Diffuse {
                 normal: normal()?,
-                roughness: 0.0,
+                roughness: R::from(0.0),
             },
             LeafKind::OrenNayar => LobeShape::Diffuse {
                 normal: normal()?,
-                roughness: unit_range(float(0)),
+                roughness: arguments[3].unit_range(),
             },
             LeafKind::Schlick => {
                 let normal = normal()?;
+                layer = arguments[11].value();
                 LobeShape::Reflection {
                     normal,
-                    tangent: tangent_of(normal, vector(1)),
-                    alpha: [float(0), float(1)].map(unit_range),
-                    f0: unit_colour(vector(2)),
+                    tangent: tangent_of(normal, vector(3)),
+                    alpha: [arguments[6], arguments[7]].map(R::unit_range),
+                    f0: colour(8).map(R::unit_range),
                 }
             }
             LeafKind::Dielectric => LobeShape::Dielectric {
                 normal: normal()?,
-                alpha: unit_range(float(0)),
-                ior: index(float(1)),
+                alpha: arguments[3].unit_range(),
+                ior: index(arguments[4].value()),
             },
-            LeafKind::Sheen => LobeShape::Sheen {
-                normal: normal()?,
-                roughness: unit_range(float(0)).max(LEAST_SHEEN_ROUGHNESS),
-            },
+            LeafKind::Sheen => {
+                layer = arguments[4].value();
+                let roughness = arguments[3].unit_range();
+                LobeShape::Sheen {
+                    normal: normal()?,
+                    roughness: roughness.greater(R::from(LEAST_SHEEN_ROUGHNESS)),
+                }
+            }
             LeafKind::Emission => {
-                weight *= vector(0);
+                weight = weight * colour(0);
                 LobeShape::Emission
             }
             LeafKind::Transparent => LobeShape::Transparency,
         };
-        let layer = slots.ints.first().map_or(0, |slot| leaf.read(*slot));
-        let is_light = weight.is_finite() && weight.max_element() > 0.0;
-        is_light.then(|| Lobe {
+        weight.value().is_finite().then(|| Lobe {
             shape,
-            weight: weight.max(Vec3::ZERO),
-            layer: layer.clamp(0, MAX_LAYER as i32) as u32,
+            weight: weight.map(R::at_least_zero),
+            layer: layer.clamp(0.0, MAX_LAYER as f32) as u32,
         })
     }
 }
@@ -310,11 +325,6 @@ fn tangent_of(normal: Vec3, tangent: Vec3) -> Vec3 {
         .unwrap_or_else(|| normal.any_orthonormal_vector())
 }
 
-/// A colour within 0 and 1; NaN counts as 0.
-fn unit_colour(colour: Vec3) -> Vec3 {
-    Vec3::from(colour.to_array().map(unit_range))
-}
-
 /// An index of refraction within 1 and [`MAX_IOR`]; NaN counts as 1.
 fn index(ior: f32) -> f32 {
     if ior.is_nan() {
@@ -322,9 +332,4 @@ fn index(ior: f32) -> f32 {
     } else {
         ior.clamp(1.0, MAX_IOR)
     }
-}
-
-/// A number within 0 and 1; NaN counts as 0.
-fn unit_range(x: f32) -> f32 {
-    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
 }

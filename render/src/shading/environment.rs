@@ -2,7 +2,6 @@
 //! brightness (Pharr, Jakob and Humphreys, "Physically Based Rendering", 4th edition, section
 //! 12.5.2).
 
-use super::bsdf::Scatter;
 use adumbra_image::Image;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
@@ -14,6 +13,15 @@ pub enum EnvironmentLight {
     Constant(Vec3),
     /// An image whose rows go from straight up (y) to straight down. Its middle column is −z.
     Image(Box<EnvironmentImage>),
+}
+
+/// Light from a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EnvironmentRadiance {
+    /// The radiance.
+    pub value: Vec3,
+    /// The density with which the direction is sampled, per steradian.
+    pub density: f32,
 }
 
 /// An image of light from infinity, with the distribution of its brightness.
@@ -31,9 +39,9 @@ impl EnvironmentLight {
     /// The radiance that comes from a direction, and the density with which [`sample`] gives it.
     ///
     /// [`sample`]: EnvironmentLight::sample
-    pub fn evaluate(&self, direction: Vec3) -> Scatter {
+    pub fn evaluate(&self, direction: Vec3) -> EnvironmentRadiance {
         match self {
-            EnvironmentLight::Constant(radiance) => Scatter {
+            EnvironmentLight::Constant(radiance) => EnvironmentRadiance {
                 value: *radiance,
                 density: 0.25 * FRAC_1_PI,
             },
@@ -132,7 +140,7 @@ impl EnvironmentImage {
         &self.rows[row * width..][..width]
     }
 
-    fn evaluate(&self, direction: Vec3) -> Scatter {
+    fn evaluate(&self, direction: Vec3) -> EnvironmentRadiance {
         let [width, height] = self.size();
         let theta = libm::acosf(direction.y.clamp(-1.0, 1.0));
         let share = libm::atan2f(-direction.x, direction.z) / TAU;
@@ -143,13 +151,13 @@ impl EnvironmentImage {
         let total = self.columns.last().copied().unwrap_or(0.0);
         let bright = brightness(pixel);
         if bright <= 0.0 || total <= 0.0 {
-            return Scatter::default();
+            return EnvironmentRadiance::default();
         }
         let row_sine = libm::sinf((row as f32 + 0.5) / height as f32 * PI);
         let sine = (1.0 - direction.y * direction.y).max(0.0).sqrt().max(1e-6);
         // Per unit of area of the image, then per steradian: du dv is sin θ dθ dφ / (2 π² sin θ).
         let area = bright * row_sine / total * (width * height) as f32;
-        Scatter {
+        EnvironmentRadiance {
             value: self.scale * colour(pixel),
             density: area / (2.0 * PI * PI * sine),
         }

@@ -1,6 +1,7 @@
 //! The program of a material, as a wave evaluates it.
 
 use super::closures::ClosureTable;
+use super::leaf_values::LeafReader;
 use crate::scene::Material;
 use adumbra::Instance;
 use adumbra::access::{ClosureSlot, OutputSlot};
@@ -8,13 +9,15 @@ use adumbra::closure::{ClosureReader, RegistryError};
 use adumbra::{Scalar, Type};
 
 /// What a material gives at a point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum ShaderOutput {
     /// A closure, which is walked into lobes.
     Closure(ClosureSlot),
     /// A colour, which is emitted as it is: for patterns without light.
     Colour(OutputSlot<[f32; 3]>),
-    /// Neither: the surface is black.
+    /// The leaves of a closure as numbers, whose gradients are taken.
+    Leaves(LeafReader),
+    /// None of these: the surface is black.
     Nothing,
 }
 
@@ -60,15 +63,36 @@ impl MaterialShader {
         let is_closure = matches!(output, ShaderOutput::Closure(_));
         Ok(MaterialShader {
             instance: material.instance.clone(),
-            output,
             passes: is_closure && table.may_pass(program),
-            emits: match output {
+            emits: match &output {
                 ShaderOutput::Closure(_) => table.may_emit(program),
                 ShaderOutput::Colour(_) => true,
-                ShaderOutput::Nothing => false,
+                ShaderOutput::Leaves(_) | ShaderOutput::Nothing => false,
             },
+            output,
             reader: table.registry().reader(program)?,
             textures: material.textures.clone(),
+        })
+    }
+
+    /// A material whose leaves are numbers, of that program. The textures are those of the
+    /// program, by their indices into the scene's.
+    ///
+    /// # Errors
+    /// If the program makes closures, too.
+    pub(crate) fn of_leaves(
+        instance: Instance,
+        leaves: LeafReader,
+        textures: Vec<usize>,
+        table: &ClosureTable,
+    ) -> Result<MaterialShader, RegistryError> {
+        Ok(MaterialShader {
+            reader: table.registry().reader(instance.program())?,
+            passes: leaves.passes(),
+            emits: leaves.emits(),
+            output: ShaderOutput::Leaves(leaves),
+            instance,
+            textures,
         })
     }
 }

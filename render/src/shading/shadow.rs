@@ -4,10 +4,12 @@
 //! layer of all rays after the other, and dim it by their transmittance. Emissive triangles are
 //! shaded as well, where a ray arrives at them.
 
+use super::adjoint::{Connected, CrossingKind, WaveRecord};
 use super::bsdf::Bsdf;
-use super::path::{MAX_PASSES, Path, PathScene, PathSettings, SurfacePoint, WAVE_PATHS};
+use super::path::{MAX_PASSES, Path, PathScene, PathSettings, WAVE_PATHS};
 use super::point::{TexturePoint, WavePoints};
 use super::random::PathRandom;
+use super::tracer::SurfacePoint;
 use super::wave::{ShadingError, TextureAccess, WaveShader};
 use crate::differential::QuadRays;
 use crate::geometry::{Obstacle, RayHit, World};
@@ -26,8 +28,30 @@ struct ShadowRay {
     span: [f64; 2],
     /// What is scattered along the path; of an emissive triangle, per radiance.
     value: Vec3,
+    /// The value at first, and what the scattering function is multiplied by in it.
+    scattered: Vec3,
+    coefficient: Vec3,
     /// The point of the emissive triangle that it comes from.
     emitter: Option<RayHit>,
+    /// Whether something opaque stops it, or too many surfaces.
+    is_blocked: bool,
+}
+
+impl ShadowRay {
+    fn connected(&self) -> Connected {
+        Connected {
+            into: self.direction.as_vec3(),
+            coefficient: self.coefficient,
+            scattered: self.scattered,
+            value: self.value,
+        }
+    }
+
+    /// Its light does not reach the point.
+    fn block(&mut self) {
+        self.value = Vec3::ZERO;
+        self.is_blocked = true;
+    }
 }
 
 /// The shadow rays of a point.
@@ -75,7 +99,7 @@ impl ShadowRays {
         (throughput, limit): (Vec3, Option<f32>),
     ) {
         let first = self.rays.len();
-        let ray = |direction: DVec3, distance: f64, value: Vec3| {
+        let ray = |direction: DVec3, distance: f64, value: Vec3, coefficient: Vec3| {
             let is_light = value.is_finite() && value.max_element() > 0.0;
             is_light.then(|| ShadowRay {
                 surface: index,
@@ -83,13 +107,17 @@ impl ShadowRays {
                 direction,
                 span: [0.0, distance],
                 value,
+                scattered: value,
+                coefficient,
                 emitter: None,
+                is_blocked: false,
             })
         };
         for light in scene.lights {
             let light = light.at(from.surface.position());
-            let value = bsdf.evaluate(light.direction.as_vec3()).value * light.irradiance;
-            let ray = ray(light.direction, light.distance, value);
+            let scattered = bsdf.evaluate(light.direction.as_vec3()).value.value();
+            let value = scattered * light.irradiance;
+            let ray = ray(light.direction, light.distance, value, light.irradiance);
             self.rays.extend(ray);
         }
         let unit = random.next_2d();
@@ -97,8 +125,14 @@ impl ShadowRays {
             let direction = scene.environment.sample(unit);
             let light = scene.environment.evaluate(direction);
             let scattered = bsdf.evaluate(direction);
-            let value = scattered.value * light.value * over(light.density + scattered.density);
-            let ray = ray(direction.as_dvec3(), f64::INFINITY, value);
+            let share = over(light.density + scattered.density);
+            let value = scattered.value.value() * light.value * share;
+            let ray = ray(
+                direction.as_dvec3(),
+                f64::INFINITY,
+                value,
+                light.value * share,
+            );
             self.rays.extend(ray);
         }
         if !scene.area_lights.is_empty() {
@@ -113,14 +147,15 @@ impl ShadowRays {
                 let (direction, distance) = (end - start).normalize_and_length();
                 let scattered = bsdf.evaluate(direction.as_vec3());
                 let density = light.density(direction, distance);
-                let value = scattered.value * over(density + scattered.density);
+                let share = over(density + scattered.density);
+                let value = scattered.value.value() * share;
                 Some(ShadowRay {
                     origin: start,
                     emitter: Some(RayHit {
                         t: distance,
                         ..light.hit
                     }),
-                    ..ray(direction, distance, value)?
+                    ..ray(direction, distance, value, Vec3::splat(share))?
                 })
             });
             self.rays.extend(ray);
@@ -134,13 +169,13 @@ impl ShadowRays {
     }
 
     /// Follows all rays, and adds their light to the paths. `from` has the wave's surfaces;
-    /// `points` is used for those that are crossed.
+    /// `points` is used for those that are crossed. `record` gets what is crossed and the light.
     pub(super) fn trace<T: TextureAccess>(
         &mut self,
         scene: &PathScene<'_>,
         settings: &PathSettings,
         (paths, from): (&mut [Path], &[SurfacePoint]),
-        points: &mut WavePoints,
+        (points, mut record): (&mut WavePoints, Option<&mut WaveRecord>),
         shader: &mut WaveShader<'_>,
         textures: &mut T,
     ) -> Result<(), ShadingError> {
@@ -188,13 +223,21 @@ impl ShadowRays {
                 for (at, &(index, hit)) in some.iter().enumerate() {
                     let ray = &mut self.rays[index];
                     let out = -ray.direction.as_vec3();
-                    let gnormal = points.points[at].hit.gnormal.value;
-                    self.bsdf.set(shader.lobes(at), out, gnormal);
-                    if ray.emitter == Some(hit) {
-                        ray.value *= self.bsdf.emission;
+                    let point = &points.points[at];
+                    self.bsdf
+                        .set(shader.lobes(at), out, point.hit.gnormal.value);
+                    let (kind, factor) = match ray.emitter == Some(hit) {
+                        true => (CrossingKind::Emits, self.bsdf.emission.value()),
+                        false => (CrossingKind::Passes, self.bsdf.transmittance.value()),
+                    };
+                    if let Some(record) = record.as_deref_mut() {
+                        let shaded = (point, out, shader.leaf_values(at));
+                        record.cross(index, (kind, factor), shaded);
+                    }
+                    ray.value *= factor;
+                    if kind == CrossingKind::Emits {
                         continue;
                     }
-                    ray.value *= self.bsdf.transmittance;
                     ray.span[0] = hit.t;
                     if ray.value != Vec3::ZERO {
                         self.left.push(index);
@@ -204,10 +247,21 @@ impl ShadowRays {
             self.crossings = crossings;
         }
         for ray in self.left.drain(..) {
-            self.rays[ray].value = Vec3::ZERO;
+            self.rays[ray].block();
+        }
+        if let Some(record) = record.as_deref_mut() {
+            record.end_crossings();
         }
         for light in &self.points {
             let rays = &self.rays[light.rays.clone()];
+            if let Some(record) = record.as_deref_mut() {
+                let rays = light.rays.clone().zip(rays);
+                let rays = rays.filter(|(_, ray)| !ray.is_blocked);
+                record.connect(
+                    light.surface,
+                    rays.map(|(number, ray)| (number, ray.connected())),
+                );
+            }
             let sum: Vec3 = rays.iter().map(|ray| ray.value).sum();
             paths[from[light.surface].path].add(light.throughput * sum, light.limit);
         }
@@ -223,7 +277,7 @@ impl ShadowRays {
             let is_opaque = |material| !shader.material(material).passes;
             match world.obstacle(ray.origin, ray.direction, ray.span, is_opaque) {
                 Obstacle::None => self.crossings.extend(ray.emitter.map(|hit| (index, hit))),
-                Obstacle::Opaque => ray.value = Vec3::ZERO,
+                Obstacle::Opaque => ray.block(),
                 Obstacle::Transparent(hit) => self.crossings.push((index, hit)),
             }
         }

@@ -2,16 +2,17 @@
 //! are parked until all others are shaded.
 
 use super::closures::{ClosureTable, Lobe, LobeShape};
+use super::leaf_values::{BatchPoint, LeafReader, PointOutputs};
 use super::material::{MaterialShader, ShaderOutput};
 use super::material_faults::MaterialFaults;
+use super::number::{Colour, LobeNumber};
 use super::phase_times::{PhaseClock, PhaseTimes};
 use super::point::{BatchPoints, QUAD, TexturePoint, Wave, WavePoint, is_in_quads};
 use crate::differential::QuadSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
-use adumbra::{Evaluator, Host, Limits, Outcome, Texel};
-use glam::Vec3;
+use adumbra::{Evaluator, Host, Instance, Limits, Outcome, Texel};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
@@ -137,6 +138,9 @@ struct WaveOutput {
     lobes: Vec<Lobe>,
     /// For each point its lobes.
     ranges: Vec<Range<usize>>,
+    /// The numbers of leaves, and for each point its own.
+    values: Vec<f32>,
+    value_ranges: Vec<Range<usize>>,
     /// Memory for walking closures.
     weights: Vec<[f32; 3]>,
     faults: MaterialFaults,
@@ -187,6 +191,11 @@ impl<'a> WaveShader<'a> {
         self.materials.iter().any(is_in_quads)
     }
 
+    /// All materials.
+    pub(super) fn materials(&self) -> &'a [MaterialShader] {
+        self.materials
+    }
+
     /// A material.
     pub(super) fn material(&self, index: usize) -> &'a MaterialShader {
         &self.materials[index]
@@ -209,6 +218,9 @@ impl<'a> WaveShader<'a> {
         self.output.lobes.clear();
         self.output.ranges.clear();
         self.output.ranges.resize(points.len(), 0..0);
+        self.output.values.clear();
+        self.output.value_ranges.clear();
+        self.output.value_ranges.resize(points.len(), 0..0);
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..points.len());
@@ -236,6 +248,12 @@ impl<'a> WaveShader<'a> {
         &self.output.lobes[self.output.ranges[point].clone()]
     }
 
+    /// The numbers of a point's leaves; none if its material gives no [leaves as
+    /// numbers](ShaderOutput::Leaves).
+    pub(super) fn leaf_values(&self, point: usize) -> &[f32] {
+        &self.output.values[self.output.value_ranges[point].clone()]
+    }
+
     /// The faults of the points of all waves.
     pub fn faults(&self) -> &MaterialFaults {
         &self.output.faults
@@ -256,7 +274,7 @@ impl<'a> WaveShader<'a> {
         while !rest.is_empty() {
             let batch = match &mut self.batches[material] {
                 Some(batch) => batch,
-                none => none.insert(new_batch(shader, self.engine)?),
+                none => none.insert(new_batch(&shader.instance, self.engine)?),
             };
             let (chunk, others) = rest.split_at((batch.width() / each).min(rest.len()));
             rest = others;
@@ -275,12 +293,18 @@ impl<'a> WaveShader<'a> {
                 let own = wave.corner(shader, point).map_or(0, |own| own as usize);
                 let at = each * number + own;
                 match batch.outcomes()[at] {
-                    Outcome::Finished => match shader.output {
+                    Outcome::Finished => match &shader.output {
                         ShaderOutput::Closure(slot) => {
                             self.output
-                                .walk(self.table, shader, point, batch.closure(slot, at));
+                                .walk(self.table, shader, point, batch.closure(*slot, at));
                         }
-                        ShaderOutput::Colour(slot) => self.output.emit(point, batch.read(slot, at)),
+                        ShaderOutput::Colour(slot) => {
+                            self.output.emit(point, batch.read(*slot, at))
+                        }
+                        ShaderOutput::Leaves(reader) => {
+                            self.output
+                                .read_leaves(reader, point, &BatchPoint(batch, at));
+                        }
                         ShaderOutput::Nothing => {}
                     },
                     Outcome::Stopped => {}
@@ -404,8 +428,9 @@ impl<'a> WaveShader<'a> {
     }
 }
 
-fn new_batch(
-    shader: &MaterialShader,
+/// A batch evaluator of a program by an engine.
+pub(super) fn new_batch(
+    instance: &Instance,
     engine: ShadingEngine,
 ) -> Result<BatchEvaluator, EngineError> {
     let tier = match engine {
@@ -418,7 +443,7 @@ fn new_batch(
         tier,
         ..BatchSetup::default()
     };
-    BatchEvaluator::with(&shader.instance, &setup)
+    BatchEvaluator::with(instance, &setup)
 }
 
 fn single<'e>(
@@ -443,7 +468,7 @@ impl WaveOutput {
         mut rest: VecDeque<(usize, T::Waiting)>,
         textures: &mut T,
     ) -> Result<Option<WaitingPoint<T::Waiting>>, ParkError> {
-        match (outcome, shader.output) {
+        match (outcome, &shader.output) {
             (Outcome::Pending, _) => {
                 let point = single.park()?;
                 rest.extend(textures.take_waiting());
@@ -455,8 +480,9 @@ impl WaveOutput {
                 }));
             }
             (Outcome::Stopped, _) => {}
-            (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(slot)),
-            (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(slot)),
+            (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(*slot)),
+            (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(*slot)),
+            (_, ShaderOutput::Leaves(reader)) => self.read_leaves(reader, at, &*single),
             (_, ShaderOutput::Nothing) => {}
         }
         self.faults.add(material, single.faults());
@@ -477,13 +503,21 @@ impl WaveOutput {
         self.ranges[point] = first..self.lobes.len();
     }
 
+    fn read_leaves(&mut self, reader: &LeafReader, point: usize, outputs: &impl PointOutputs) {
+        let (lobe, value) = (self.lobes.len(), self.values.len());
+        reader.read(outputs, &mut self.values);
+        reader.lobes(&self.values[value..], &mut self.lobes);
+        self.ranges[point] = lobe..self.lobes.len();
+        self.value_ranges[point] = value..self.values.len();
+    }
+
     fn emit(&mut self, point: usize, colour: [f32; 3]) {
-        let weight = Vec3::from(colour);
+        let weight = Colour(colour);
         let first = self.lobes.len();
-        if weight.is_finite() {
+        if weight.value().is_finite() {
             self.lobes.push(Lobe {
                 shape: LobeShape::Emission,
-                weight: weight.max(Vec3::ZERO),
+                weight: weight.map(f32::at_least_zero),
                 layer: 0,
             });
         }

@@ -48,6 +48,7 @@ const MAY_READ_CLOCKS: [&str; 10] = [
     "cli/src/repl/command.rs",
     "ir/src/passes/pass_times.rs",
     "render/src/command/draw.rs",
+    "render/src/command/fit.rs",
     "render/src/shading/phase_times.rs",
     "src/stats.rs",
     "src/tier/tier_up.rs",
@@ -433,7 +434,7 @@ fn crates_depend_only_on_what_they_may() {
             ],
         ),
         ("capi", &["adumbra"]),
-        ("render", &["adumbra", "adumbra-image"]),
+        ("render", &["adumbra", "adumbra-fit", "adumbra-image"]),
         ("examples/aot", &["adumbra"]),
         ("tests/features", &["adumbra"]),
     ];

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod buffers;
+mod closure_leaves;
 mod decisions;
 mod derivatives;
 mod drop_outputs;

@@ -6,6 +6,7 @@
 
 use super::fresnel::{self, grazing};
 use super::{Scatter, diffuse, frame, ggx, sheen};
+use crate::shading::number::{Colour, LobeNumber};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, TAU};
 use std::sync::LazyLock;
@@ -52,7 +53,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// The functions between the four nearest entries.
-    fn at(&self, cosine: f32, roughness: f32) -> [f32; N] {
+    fn at<R: LobeNumber>(&self, cosine: f32, roughness: R) -> [R; N] {
         let (column, across) = place(cosine.max(0.0).sqrt());
         let (line, down) = place(roughness);
         let first = line * SIDE + column;
@@ -62,21 +63,21 @@ impl<const N: usize> Table<N> {
     }
 
     /// The mean of the first function between the two nearest entries.
-    fn mean(&self, roughness: f32) -> f32 {
+    fn mean<R: LobeNumber>(&self, roughness: R) -> R {
         let (line, down) = place(roughness);
         mix(self.means[line], self.means[line + 1], down)
     }
 }
 
 /// The entry below a share, and how far the share is towards the next.
-fn place(share: f32) -> (usize, f32) {
-    let at = share.clamp(0.0, 1.0) * (SIDE - 1) as f32;
-    let low = (at as usize).min(SIDE - 2);
+fn place<R: LobeNumber>(share: R) -> (usize, R) {
+    let at = share.unit_range() * (SIDE - 1) as f32;
+    let low = (at.value() as usize).min(SIDE - 2);
     (low, at - low as f32)
 }
 
-fn mix(a: f32, b: f32, share: f32) -> f32 {
-    a + (b - a) * share
+fn mix<R: LobeNumber>(a: f32, b: f32, share: R) -> R {
+    share * (b - a) + a
 }
 
 /// The mean over the unit disk. Strata are narrow at the edge, where GGX's tails are: with v from 0
@@ -101,7 +102,7 @@ fn of_cosine_law(scatter: impl Fn(Vec3) -> Scatter) -> [f32; 1] {
     mean(|at| {
         let Scatter { value, density } = scatter(frame::above(at));
         [if density > 0.0 {
-            value.x / density
+            value.value().x / density
         } else {
             0.0
         }]
@@ -116,9 +117,9 @@ static MICROFACETS: LazyLock<Table<2>> = LazyLock::new(|| {
         mean(|at| {
             let normal = ggx::visible_normal_at(alpha, out, at);
             let into = frame::reflected(out, normal);
-            let Scatter { value, density } = ggx::reflect(alpha, out, into, |_| Vec3::ONE);
+            let Scatter { value, density } = ggx::reflect(alpha, out, into, |_| Colour::white());
             let weight = if density > 0.0 {
-                value.x / density
+                value.value().x / density
             } else {
                 0.0
             };
@@ -141,21 +142,21 @@ static SHEEN: LazyLock<Table<1>> = LazyLock::new(|| {
 });
 
 /// The albedo of sheen, as the eye sees it.
-pub(super) fn sheen(cosine: f32, roughness: f32) -> f32 {
-    SHEEN.at(cosine, roughness)[0].min(1.0)
+pub(super) fn sheen<R: LobeNumber>(cosine: f32, roughness: R) -> R {
+    SHEEN.at(cosine, roughness)[0].lesser(R::from(1.0))
 }
 
 /// Light that is reflected more than once within a surface: a reciprocal lobe that has what single
 /// reflection lacks (Kulla and Conty, "Revisiting Physically Based Shading at Imageworks", SIGGRAPH
 /// 2017 course).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Multiple {
+pub(super) struct Multiple<R> {
     kind: Surface,
-    roughness: f32,
+    roughness: R,
     /// The value without cosines is this times what both directions lack.
-    scale: Vec3,
+    scale: Colour<R>,
     /// What the eye's direction lacks.
-    lacking: f32,
+    lacking: R,
 }
 
 /// A surface whose single reflection lacks something.
@@ -166,7 +167,7 @@ enum Surface {
 }
 
 impl Surface {
-    fn albedo(self, cosine: f32, roughness: f32) -> f32 {
+    fn albedo<R: LobeNumber>(self, cosine: f32, roughness: R) -> R {
         match self {
             Surface::Microfacets => MICROFACETS.at(cosine, roughness)[0],
             Surface::Diffuse => DIFFUSE.at(cosine, roughness)[0],
@@ -174,55 +175,70 @@ impl Surface {
     }
 }
 
-impl Multiple {
-    fn new(kind: Surface, roughness: f32, cosine: f32, colour: Vec3, mean: f32) -> Multiple {
+impl<R: LobeNumber> Multiple<R> {
+    fn new(kind: Surface, roughness: R, cosine: f32, colour: Colour<R>, mean: R) -> Multiple<R> {
         /// With less than that lacking there is nothing to add.
         const LEAST: f32 = 1e-4;
-        let scale = match 1.0 - mean > LEAST {
-            true => colour * FRAC_1_PI / (1.0 - mean),
-            false => Vec3::ZERO,
+        let scale = match 1.0 - mean.value() > LEAST {
+            true => colour.map(|channel| channel * FRAC_1_PI / (R::from(1.0) - mean)),
+            false => Colour::black(),
         };
+        let reflected = kind.albedo(cosine, roughness);
         Multiple {
             kind,
             roughness,
             scale,
-            lacking: (1.0 - kind.albedo(cosine, roughness)).max(0.0),
+            lacking: lacking(reflected),
         }
     }
 
     /// The value with the cosine of `into`.
-    pub(super) fn value(&self, into: Vec3) -> Vec3 {
-        if into.z <= 0.0 || self.scale == Vec3::ZERO {
-            return Vec3::ZERO;
+    pub(super) fn value(&self, into: Vec3) -> Colour<R> {
+        if into.z <= 0.0 || self.is_nothing() {
+            return Colour::black();
         }
-        let lacking = (1.0 - self.kind.albedo(into.z, self.roughness)).max(0.0);
-        self.scale * (self.lacking * lacking * into.z)
+        let lacking = lacking(self.kind.albedo(into.z, self.roughness));
+        self.scale.scaled(self.lacking * lacking * into.z)
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.scale.value() == Vec3::ZERO
     }
 }
 
+/// What is left of an albedo to all light.
+fn lacking<R: LobeNumber>(albedo: R) -> R {
+    (R::from(1.0) - albedo).greater(R::from(0.0))
+}
+
 /// A diffuse surface: what it adds; it reflects all light then.
-pub(super) fn diffuse(roughness: f32, cosine: f32) -> Multiple {
+pub(super) fn diffuse<R: LobeNumber>(roughness: R, cosine: f32) -> Multiple<R> {
     let mean = DIFFUSE.mean(roughness);
-    Multiple::new(Surface::Diffuse, roughness, cosine, Vec3::ONE, mean)
+    Multiple::new(Surface::Diffuse, roughness, cosine, Colour::white(), mean)
 }
 
 /// Microfacets of GGX's α, with Schlick's term from `f0`: what they add, their albedo, and the part
 /// of it that is added.
-pub(super) fn microfacets(alpha: [f32; 2], f0: Vec3, cosine: f32) -> (Multiple, Vec3, f32) {
+pub(super) fn microfacets<R: LobeNumber>(
+    alpha: [R; 2],
+    f0: Colour<R>,
+    cosine: f32,
+) -> (Multiple<R>, Colour<R>, f32) {
     // The table is of one α: the root of the mean square loses about what both lose.
-    let square = 0.5 * (alpha[0] * alpha[0] + alpha[1] * alpha[1]);
+    let square = (alpha[0] * alpha[0] + alpha[1] * alpha[1]) * 0.5;
     let roughness = square.sqrt().sqrt();
     let [whole, at_grazing] = MICROFACETS.at(cosine, roughness);
     let mean = MICROFACETS.mean(roughness);
     let reflected = fresnel::schlick_mean(f0);
-    let colour = reflected * reflected * mean / (Vec3::ONE - reflected * (1.0 - mean));
+    let once_more = Colour::white() - reflected.scaled(R::from(1.0) - mean);
+    let colour = (reflected * reflected).scaled(mean) / once_more;
     let multiple = Multiple::new(Surface::Microfacets, roughness, cosine, colour, mean);
-    let once = f0 * (whole - at_grazing) + Vec3::splat(at_grazing);
-    let more = match multiple.scale == Vec3::ZERO {
-        true => Vec3::ZERO,
-        false => colour * multiple.lacking,
+    let once = f0.scaled(whole - at_grazing) + Colour::splat(at_grazing);
+    let more = match multiple.is_nothing() {
+        true => Colour::black(),
+        false => colour.scaled(multiple.lacking),
     };
     let all = once + more;
-    let share = more.element_sum() / all.element_sum().max(f32::MIN_POSITIVE);
+    let share = more.value().element_sum() / all.value().element_sum().max(f32::MIN_POSITIVE);
     (multiple, all, share)
 }

@@ -1,10 +1,10 @@
 //! The part of light that a smooth surface reflects.
 
-use glam::Vec3;
+use crate::shading::number::{Colour, LobeNumber};
 
 /// Schlick's approximation ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
-pub(super) fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
-    f0 + (Vec3::ONE - f0) * grazing(cosine)
+pub(super) fn schlick<R: LobeNumber>(f0: Colour<R>, cosine: f32) -> Colour<R> {
+    f0 + (Colour::white() - f0).scaled(R::from(grazing(cosine)))
 }
 
 /// How near Schlick's approximation is to a reflection of all light.
@@ -15,8 +15,8 @@ pub(super) fn grazing(cosine: f32) -> f32 {
 }
 
 /// The mean of Schlick's approximation, weighted by the cosine.
-pub(super) fn schlick_mean(f0: Vec3) -> Vec3 {
-    f0 + (Vec3::ONE - f0) / 21.0
+pub(super) fn schlick_mean<R: LobeNumber>(f0: Colour<R>) -> Colour<R> {
+    f0 + (Colour::white() - f0).map(|channel| channel / 21.0)
 }
 
 /// The Fresnel term of unpolarised light between dielectrics: `eta` is the index on the side of the

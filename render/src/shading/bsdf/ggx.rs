@@ -2,21 +2,27 @@
 //! shadowing (Heitz, "Understanding the Masking-Shadowing Function", JCGT 2014).
 
 use super::{Scatter, frame, fresnel};
+use crate::shading::number::{Colour, LobeNumber};
 use glam::{Vec2, Vec3};
 use std::f32::consts::PI;
 
 /// The density of microscopic normals, per steradian.
-fn distribution(alpha: [f32; 2], normal: Vec3) -> f32 {
-    let scaled = Vec3::new(normal.x / alpha[0], normal.y / alpha[1], normal.z);
-    let square = scaled.length_squared();
-    1.0 / (PI * alpha[0] * alpha[1] * square * square)
+fn distribution<R: LobeNumber>(alpha: [R; 2], normal: Vec3) -> R {
+    let (x, y) = (R::from(normal.x) / alpha[0], R::from(normal.y) / alpha[1]);
+    let square = x * x + y * y + normal.z * normal.z;
+    R::from(1.0) / (alpha[0] * PI * alpha[1] * square * square)
 }
 
 /// Smith's Λ.
-fn lambda(alpha: [f32; 2], direction: Vec3) -> f32 {
-    let across = Vec2::new(alpha[0] * direction.x, alpha[1] * direction.y);
-    let square = across.length_squared() / (direction.z * direction.z);
-    0.5 * ((1.0 + square).sqrt() - 1.0)
+fn lambda<R: LobeNumber>(alpha: [R; 2], direction: Vec3) -> R {
+    let (x, y) = (alpha[0] * direction.x, alpha[1] * direction.y);
+    let square = (x * x + y * y) / (direction.z * direction.z);
+    ((square + 1.0).sqrt() - 1.0) * 0.5
+}
+
+/// The part of a microscopic normal that both directions see.
+fn shadowing<R: LobeNumber>(alpha: [R; 2], out: Vec3, into: Vec3) -> R {
+    R::from(1.0) / (lambda(alpha, out) + 1.0 + lambda(alpha, into))
 }
 
 /// The density of normals that `out` sees.
@@ -44,12 +50,12 @@ pub(super) fn visible_normal_at(alpha: [f32; 2], out: Vec3, mut at: Vec2) -> Vec
 }
 
 /// Reflection, with the Fresnel term of the cosine to the microscopic normal.
-pub(super) fn reflect(
-    alpha: [f32; 2],
+pub(super) fn reflect<R: LobeNumber>(
+    alpha: [R; 2],
     out: Vec3,
     into: Vec3,
-    fresnel: impl Fn(f32) -> Vec3,
-) -> Scatter {
+    fresnel: impl Fn(f32) -> Colour<R>,
+) -> Scatter<R> {
     if into.z <= 0.0 {
         return Scatter::default();
     }
@@ -58,24 +64,23 @@ pub(super) fn reflect(
     if cosine <= 0.0 {
         return Scatter::default();
     }
-    let shadowing = 1.0 / (1.0 + lambda(alpha, out) + lambda(alpha, into));
-    let value = distribution(alpha, half) * shadowing / (4.0 * out.z);
+    let value = distribution(alpha, half) * shadowing(alpha, out, into) / (4.0 * out.z);
     Scatter {
-        value: fresnel(cosine) * value,
-        density: visible_density(alpha, out, half) / (4.0 * cosine),
+        value: fresnel(cosine).scaled(value),
+        density: visible_density(alpha.map(R::value), out, half) / (4.0 * cosine),
     }
 }
 
 /// Reflection and transmission together. `eta` is the index on the side of `out` over the one
 /// beyond. Radiance changes by its square on its way through.
-pub(super) fn dielectric(alpha: f32, eta: f32, out: Vec3, into: Vec3) -> Scatter {
+pub(super) fn dielectric<R: LobeNumber>(alpha: R, eta: f32, out: Vec3, into: Vec3) -> Scatter<R> {
     let alpha = [alpha; 2];
     if into.z > 0.0 {
         let half = (out + into).normalize_or_zero();
         let part = fresnel::dielectric(out.dot(half), eta);
-        let whole = reflect(alpha, out, into, |_| Vec3::ONE);
+        let whole = reflect(alpha, out, into, |_| Colour::white());
         return Scatter {
-            value: whole.value * part,
+            value: whole.value.scaled(R::from(part)),
             density: whole.density * part,
         };
     }
@@ -89,10 +94,10 @@ pub(super) fn dielectric(alpha: f32, eta: f32, out: Vec3, into: Vec3) -> Scatter
     let through = 1.0 - fresnel::dielectric(cosine, eta);
     let sum = eta * cosine + beyond;
     let jacobian = -beyond / (sum * sum);
-    let shadowing = 1.0 / (1.0 + lambda(alpha, out) + lambda(alpha, into));
-    let value = eta * eta * distribution(alpha, half) * shadowing * cosine * jacobian / out.z;
+    let seen = distribution(alpha, half) * (eta * eta) * shadowing(alpha, out, into);
+    let value = seen * cosine * jacobian / out.z;
     Scatter {
-        value: Vec3::splat(through * value),
-        density: through * visible_density(alpha, out, half) * jacobian,
+        value: Colour::splat(value * through),
+        density: through * visible_density(alpha.map(R::value), out, half) * jacobian,
     }
 }

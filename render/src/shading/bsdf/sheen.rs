@@ -2,6 +2,7 @@
 //! BRDF", SIGGRAPH 2017), with the visibility term of Neubelt and Pettineo.
 
 use super::Scatter;
+use crate::shading::number::{Colour, LobeNumber};
 use glam::Vec3;
 use std::f32::consts::{FRAC_1_PI, PI};
 
@@ -9,17 +10,17 @@ use std::f32::consts::{FRAC_1_PI, PI};
 pub(in crate::shading) const LEAST_ROUGHNESS: f32 = 0.05;
 
 /// Value and density: directions are sampled by the cosine law.
-pub(super) fn evaluate(roughness: f32, out: Vec3, into: Vec3) -> Scatter {
+pub(super) fn evaluate<R: LobeNumber>(roughness: R, out: Vec3, into: Vec3) -> Scatter<R> {
     if into.z <= 0.0 {
         return Scatter::default();
     }
     let half = (out + into).normalize_or_zero();
     let sine = (1.0 - half.z * half.z).max(0.0).sqrt();
-    let exponent = 1.0 / roughness;
-    let distribution = (2.0 + exponent) * libm::powf(sine, exponent) / (2.0 * PI);
+    let exponent = R::from(1.0) / roughness;
+    let distribution = (exponent + 2.0) * R::power(sine, exponent) / (2.0 * PI);
     let visibility = 1.0 / (4.0 * (into.z + out.z - into.z * out.z));
     Scatter {
-        value: Vec3::splat(distribution * visibility * into.z),
+        value: Colour::splat(distribution * visibility * into.z),
         density: into.z * FRAC_1_PI,
     }
 }

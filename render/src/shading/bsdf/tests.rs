@@ -11,7 +11,7 @@ fn lobes() -> Vec<LobeShape> {
         normal,
         tangent,
         alpha,
-        f0: Vec3::new(0.9, 0.5, 0.04),
+        f0: Colour([0.9, 0.5, 0.04]),
     };
     vec![
         LobeShape::Diffuse {
@@ -40,7 +40,7 @@ fn bsdf(shape: LobeShape, out: Vec3, enters: bool) -> Bsdf {
     let mut bsdf = Bsdf::default();
     let lobe = Lobe {
         shape,
-        weight: Vec3::ONE,
+        weight: Colour::white(),
         layer: 0,
     };
     // The eye is outside or inside of what the triangle bounds.
@@ -95,7 +95,7 @@ fn samples_estimate_the_integral_of_values() {
     for enters in [true, false] {
         for shape in lobes() {
             let bsdf = bsdf(shape, out, enters);
-            let whole = integral(|into| bsdf.evaluate(into).value.x);
+            let whole = integral(|into| bsdf.evaluate(into).value.value().x);
             let mut random = PathRandom::new(7, [2, 1], 0);
             let count = 50_000;
             let throughputs = (0..count).filter_map(|_| bsdf.sample(&mut random));
@@ -119,7 +119,7 @@ fn lobes_reflect_no_more_than_they_get() {
             let bsdf = bsdf(shape, out, true);
             let reflected = integral(|into| {
                 if into.z > 0.0 {
-                    bsdf.evaluate(into).value.max_element()
+                    bsdf.evaluate(into).value.value().max_element()
                 } else {
                     0.0
                 }
@@ -136,8 +136,8 @@ fn reflection_is_reciprocal() {
         Vec3::new(-0.6, 0.1, 0.5).normalize(),
     );
     for shape in lobes() {
-        let there = bsdf(shape, a, true).evaluate(b).value * a.z;
-        let back = bsdf(shape, b, true).evaluate(a).value * b.z;
+        let there = bsdf(shape, a, true).evaluate(b).value.value() * a.z;
+        let back = bsdf(shape, b, true).evaluate(a).value.value() * b.z;
         assert!(
             (there - back).abs().max_element() < 1e-5,
             "{shape:?}: {there} {back}"
@@ -153,7 +153,7 @@ fn higher_layers_cover_lower_ones() {
             normal: NORMAL,
             roughness: 0.0,
         },
-        weight: Vec3::ONE,
+        weight: Colour::white(),
         layer: 0,
     };
     let coat = Lobe {
@@ -161,27 +161,27 @@ fn higher_layers_cover_lower_ones() {
             normal: NORMAL,
             tangent: Vec3::X,
             alpha: [0.1; 2],
-            f0: Vec3::splat(0.25),
+            f0: Colour::splat(0.25),
         },
-        weight: Vec3::ONE,
+        weight: Colour::white(),
         layer: 1,
     };
     let mut bsdf = Bsdf::default();
     bsdf.set(&[base, coat], out, NORMAL);
     let grazing = Vec3::new(0.9, 0.0, 0.435_889_9);
-    let diffuse = bsdf.evaluate(grazing).value.x;
+    let diffuse = bsdf.evaluate(grazing).value.value().x;
     bsdf.set(&[base], out, NORMAL);
-    let bare = bsdf.evaluate(grazing).value.x;
+    let bare = bsdf.evaluate(grazing).value.value().x;
     bsdf.set(&[coat], out, NORMAL);
-    let part = (diffuse - bsdf.evaluate(grazing).value.x) / bare;
+    let part = (diffuse - bsdf.evaluate(grazing).value.value().x) / bare;
     assert!((part - 0.75).abs() < 0.003, "{part}");
     let glow = Lobe {
         shape: LobeShape::Emission,
-        weight: Vec3::ONE,
+        weight: Colour::white(),
         layer: 0,
     };
     bsdf.set(&[glow, coat], out, NORMAL);
-    assert_eq!(bsdf.emission, Vec3::ONE, "no layer covers emission");
+    assert_eq!(bsdf.emission, Colour::white(), "no layer covers emission");
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn blends_keep_layers_of_both_parts_apart() {
             normal: NORMAL,
             tangent: Vec3::X,
             alpha: [0.0; 2],
-            f0: Vec3::splat(f0),
+            f0: Colour::splat(f0),
         },
-        weight: Vec3::splat(weight),
+        weight: Colour::splat(weight),
         layer: 1,
     };
     let gap = |weight: f32| Lobe {
         shape: LobeShape::Transparency,
-        weight: Vec3::splat(weight),
+        weight: Colour::splat(weight),
         layer: 0,
     };
     let base = |weight: f32| Lobe {
@@ -207,14 +207,14 @@ fn blends_keep_layers_of_both_parts_apart() {
             normal: NORMAL,
             roughness: 0.0,
         },
-        weight: Vec3::splat(weight),
+        weight: Colour::splat(weight),
         layer: 0,
     };
     let mut bsdf = Bsdf::default();
     let mut passed = |lobes: &[Lobe]| {
         bsdf.set(lobes, out, NORMAL);
-        let diffuse = bsdf.evaluate(NORMAL).value.x * PI;
-        [bsdf.transmittance.x, diffuse]
+        let diffuse = bsdf.evaluate(NORMAL).value.value().x * PI;
+        [bsdf.transmittance.value().x, diffuse]
     };
     let cases = [
         // A blend of half a coated surface: its coat is beside the gap.
@@ -290,11 +290,11 @@ fn normals_turned_from_the_eye_are_bent_to_it() {
                 normal,
                 roughness: 0.0,
             },
-            weight: Vec3::ONE,
+            weight: Colour::white(),
             layer: 0,
         };
         bsdf.set(&[lobe], out, gnormal);
-        bsdf.evaluate(light).value.x * PI
+        bsdf.evaluate(light).value.value().x * PI
     };
     let bent = value(away, out, NORMAL, light);
     assert!(bent > 0.6, "it is lit nearly as it was: {bent}");
