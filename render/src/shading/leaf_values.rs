@@ -197,3 +197,23 @@ impl LeafReader {
         outputs
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shading::closures::MAX_LEAF_SCALARS;
+
+    #[test]
+    fn arguments_are_within_the_limit() {
+        let most = LEAVES.iter().map(LeafInfo::scalars).max();
+        assert_eq!(most, Some(MAX_LEAF_SCALARS));
+    }
+
+    #[test]
+    fn constant_arguments_are_those_of_leaves() {
+        for name in CONSTANT_ARGUMENTS {
+            let mut params = LEAVES.iter().flat_map(|leaf| leaf.params);
+            assert!(params.any(|(known, _)| *known == name), "{name}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::{load, write_wall};
 use adumbra_render::inverse::InverseScene;
 use adumbra_render::scene::Scene;
-use adumbra_render::scene_image::ImageSettings;
+use adumbra_render::scene_image::{ImageSettings, draw_scene};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -177,4 +177,28 @@ fn bits_do_not_depend_on_threads() {
     let one = run(1);
     assert!(one.by_inputs.iter().flatten().all(|by| *by != 0.0));
     assert_eq!(one, run(3));
+}
+
+#[test]
+fn images_are_those_of_the_scene() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = interior(folder.path());
+    let settings = ImageSettings {
+        samples: 16,
+        threads: 2,
+        ..ImageSettings::default()
+    };
+    let drawn = draw_scene(&scene, &settings).unwrap();
+    let names = ["wall.scale", "ball.roughness", "lamp.radiance"];
+    let mut inverse = InverseScene::new(&scene, &settings, &names).unwrap();
+    let image = inverse.image().unwrap();
+    for (found, expected) in image.iter().zip(&drawn.pixels) {
+        for (found, expected) in found.iter().zip(expected) {
+            // Weights of leaves are the same up to rounding.
+            assert!(
+                (found - expected).abs() <= 1e-4 * expected,
+                "{found} {expected}"
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Inverse rendering: gradients of images by inputs of materials, against formulas and against
 //! differences of images.
 
+mod command;
 mod differences;
 mod exact;
 mod fit;
