@@ -265,7 +265,7 @@ fn progress_follows_the_schedule() {
     let (mut stages, mut restarts, mut best) = (0, 0, f64::INFINITY);
     while let Some(progress) = fit.step().unwrap() {
         fit.charge(0.5);
-        assert_eq!((progress.restart, progress.stages), (restarts, 5));
+        assert_eq!((progress.restart, progress.stages), (restarts, 25));
         assert!(progress.best <= best && progress.best <= progress.restart_best);
         best = progress.best;
         stages += usize::from(progress.ends_stage);
