@@ -1,7 +1,7 @@
 //! Success rates of `adumbra fit` on the programs of `examples/fit`, by each of its methods.
 //!
-//! All methods of a program have the same starts, targets and processor time, in slices by turns,
-//! [`JOBS`] at once, so that what else the machine does meets all alike. A restart succeeds if its loss
+//! All methods of a program have the same starts, targets and processor time, in slices, [`JOBS`] at
+//! once, so that what else the machine does meets all alike. A restart succeeds if its loss
 //! without noise is below twice the least that any method reached, and at most [`FRACTION`] of the
 //! mean loss of the starts. The first restart, from the program's defaults, does not count; nor
 //! does the last one if it is not over.
@@ -167,7 +167,7 @@ impl MethodRun {
         }
     }
 
-    /// Whether it has a turn to come, of as many seconds in all.
+    /// Whether a slice is to come, of as many seconds in all.
     fn is_open(&self, seconds: f64) -> bool {
         !self.is_over && self.refusal.is_none() && self.seconds() < seconds
     }
@@ -261,12 +261,12 @@ impl FitRates {
                 break;
             }
             open.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-            let turns = open.into_iter().take(JOBS);
+            let slices = open.into_iter().take(JOBS);
             let fit = |run| self.fit_on(program, &folder, &target, run);
             thread::scope(|scope| {
-                let turns: Vec<_> = turns.map(|run| scope.spawn(|| fit(run))).collect();
-                let mut turns = turns.into_iter();
-                turns.try_for_each(|turn| turn.join().expect("a turn does not panic"))
+                let slices: Vec<_> = slices.map(|run| scope.spawn(|| fit(run))).collect();
+                let mut slices = slices.into_iter();
+                slices.try_for_each(|slice| slice.join().expect("a slice does not panic"))
             })?;
         }
         Ok(self.rates(program, &runs))
