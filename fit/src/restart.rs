@@ -199,7 +199,12 @@ impl Restart {
             next.stage_values.clone_from(&self.values);
         }
         next.record.still += usize::from(gradient.values.iter().all(|slope| *slope == 0.0));
-        let is_finite = next.descend(objective.parameters(), gradient);
+        let schedule = &options.schedule;
+        let greatest = schedule.greatest_scale(next.stage.stage, loss.stages());
+        if greatest > 0.0 && !next.scales.is_empty() {
+            next.stage.forget_idle_stages();
+        }
+        let is_finite = next.descend(objective.parameters(), gradient, greatest);
         next.record.non_finite += usize::from(!(is_finite && value.is_finite()));
         next.record.iterations += 1;
         if verdict.ends_stage {
@@ -213,8 +218,14 @@ impl Restart {
         })
     }
 
-    /// Moves parameters and scales against the gradient. Whether all of it was finite.
-    fn descend(&mut self, parameters: &[FitParameter], mut gradient: ParameterGradient) -> bool {
+    /// Moves parameters and scales against the gradient; no scale exceeds the greatest. Whether all
+    /// of it was finite.
+    fn descend(
+        &mut self,
+        parameters: &[FitParameter],
+        mut gradient: ParameterGradient,
+        greatest: f64,
+    ) -> bool {
         let mut is_finite = true;
         let mut finite = |slope: f64| {
             is_finite &= slope.is_finite();
@@ -245,7 +256,8 @@ impl Restart {
         }
         let steps = self.scales.iter_mut().zip(&gradient.scales);
         for ((scale, step), parameter) in steps.zip(parameters) {
-            *scale = (*scale - parameter.learning_rate * step).max(0.0);
+            let moved = *scale - parameter.learning_rate * step;
+            *scale = moved.clamp(0.0, greatest);
         }
         is_finite
     }

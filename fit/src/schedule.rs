@@ -5,6 +5,9 @@
 //! in succession without a loss below the least of this stage. A restart ends with its last stage,
 //! or after nine stages in succession that ended early.
 //!
+//! Noise falls: the scales of an alternation are at most 1, ¾, ½, ¼ and 0. Losses with noise say
+//! little of whether a fit goes on, so a restart ends early in its last alternation alone.
+//!
 //! The moments of Adam are kept from stage to stage.
 
 use crate::exact;
@@ -32,6 +35,16 @@ impl Default for Schedule {
             idle_iterations: 11,
             idle_stages: 9,
         }
+    }
+}
+
+impl Schedule {
+    /// The greatest scale of noise in a stage: it falls from alternation to alternation, from 1 to 0
+    /// in the last one. A single alternation has noise throughout.
+    pub fn greatest_scale(&self, stage: usize, loss_stages: usize) -> f64 {
+        let last = self.alternations.saturating_sub(1);
+        let alternation = (stage / loss_stages).min(last);
+        1.0 - alternation as f64 / last.max(1) as f64
     }
 }
 
@@ -70,6 +83,11 @@ impl StageState {
             idle_stages: 0,
             least: f64::INFINITY,
         }
+    }
+
+    /// Begins the count of stages that ended early again.
+    pub(crate) fn forget_idle_stages(&mut self) {
+        self.idle_stages = 0;
     }
 
     /// Whether there is an iteration to come.
@@ -135,6 +153,21 @@ mod tests {
     fn improving_restart_takes_all_stages() {
         assert_eq!(run(9, |at| -(at as f64)), (45 * 44, 45));
         assert_eq!(run(4, |at| -(at as f64)), (20 * 44, 20));
+    }
+
+    #[test]
+    fn noise_falls_to_nothing() {
+        let schedule = Schedule::default();
+        let firsts = [0, 3, 6, 9, 12];
+        let scales = firsts.map(|first| schedule.greatest_scale(first, 3));
+        assert_eq!(scales, [1.0, 0.75, 0.5, 0.25, 0.0]);
+        assert_eq!(schedule.greatest_scale(2, 3), 1.0);
+        assert_eq!(schedule.greatest_scale(14, 3), 0.0);
+        let single = Schedule {
+            alternations: 1,
+            ..schedule
+        };
+        assert_eq!(single.greatest_scale(2, 3), 1.0);
     }
 
     /// The first loss of a stage is an improvement, then eleven are none.

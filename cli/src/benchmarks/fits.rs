@@ -1,7 +1,7 @@
 //! Success rates of `adumbra fit` on the programs of `examples/fit`, by each of its methods.
 //!
-//! All methods of a program have the same starts, targets and processor time, in slices one after
-//! the other, so that what else the machine does meets all alike. A restart succeeds if its loss
+//! All methods of a program have the same starts, targets and processor time, in slices, [`JOBS`] at
+//! once, so that what else the machine does meets all alike. A restart succeeds if its loss
 //! without noise is below twice the least that any method reached, and at most [`FRACTION`] of the
 //! mean loss of the starts. The first restart, from the program's defaults, does not count; nor
 //! does the last one if it is not over.
@@ -12,13 +12,19 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{fmt, fs, io};
+use std::{fmt, fs, io, thread};
 
 /// The greatest share of the mean loss of the starts that is a success.
 pub const FRACTION: f64 = 0.25;
 
 /// Seconds that a method fits at a time.
 const SLICE: &str = "10";
+
+/// Methods that fit at once, each on one thread.
+const JOBS: usize = 2;
+
+/// Seconds of processor time of a method, so that all of a program take an hour by [`JOBS`].
+const SECONDS: f64 = 3600.0 * JOBS as f64 / METHODS.len() as f64;
 
 /// Success rates of fits, by method
 #[derive(Debug, Parser)]
@@ -28,11 +34,12 @@ pub struct FitRates {
     pub command: PathBuf,
     /// Programs of `examples/fit`; all without any
     pub programs: Vec<String>,
-    /// Restarts of each method, if its time suffices
-    #[arg(long, default_value_t = 100)]
-    pub restarts: usize,
+    /// Restarts of each method, if its time suffices: 100, or fewer of programs that march, if not
+    /// given
+    #[arg(long)]
+    pub restarts: Option<usize>,
     /// Seconds of processor time of each method and program
-    #[arg(long, default_value_t = 120.0)]
+    #[arg(long, default_value_t = SECONDS)]
     pub seconds: f64,
     /// The sizes of the specification
     #[arg(long)]
@@ -54,21 +61,57 @@ pub struct FitRates {
 /// A program with the sizes that it is fitted in: here, and with `--full`.
 struct FitProgram {
     name: &'static str,
+    /// The program of `examples/fit/targets` that draws the target.
+    target: &'static str,
     size: [u32; 2],
     full: [u32; 2],
+    /// Restarts of each method.
+    restarts: usize,
+    /// Whether its inputs feed a march, which has no random variables (Aδ, appendix D.4).
+    marches: bool,
 }
 
-const PROGRAMS: [FitProgram; 6] = [
+const PROGRAMS: [FitProgram; 9] = [
     program("disc", [64, 64], [256, 256]),
     program("ring", [64, 64], [256, 256]),
     program("path", [128, 8], [512, 32]),
     program("rings", [240, 120], [960, 480]),
     program("knot", [160, 160], [640, 640]),
     program("ball", [96, 96], [512, 512]),
+    FitProgram {
+        target: "boxes",
+        restarts: 40,
+        marches: true,
+        ..program("boxes_marched", [160, 160], [640, 640])
+    },
+    FitProgram {
+        target: "boxes",
+        ..program("boxes_cast", [160, 160], [640, 640])
+    },
+    FitProgram {
+        restarts: 10,
+        marches: true,
+        ..program("cut_sphere", [240, 240], [960, 960])
+    },
 ];
 
 const fn program(name: &'static str, size: [u32; 2], full: [u32; 2]) -> FitProgram {
-    FitProgram { name, size, full }
+    FitProgram {
+        name,
+        target: name,
+        size,
+        full,
+        restarts: 100,
+        marches: false,
+    }
+}
+
+impl FitProgram {
+    /// The methods that fit it.
+    fn methods(&self) -> impl Iterator<Item = Method> {
+        let methods = METHODS.into_iter();
+        methods.filter(|method| !(self.marches && method.noise == "on"))
+    }
 }
 
 /// A method: rules, and whether there is noise.
@@ -103,8 +146,8 @@ impl fmt::Display for Method {
 }
 
 /// What a method reached so far.
-#[derive(Default)]
 struct MethodRun {
+    method: Method,
     records: Vec<RestartRecord>,
     has_begun: bool,
     /// Whether all restarts are over.
@@ -114,6 +157,28 @@ struct MethodRun {
 }
 
 impl MethodRun {
+    fn new(method: Method) -> MethodRun {
+        MethodRun {
+            method,
+            records: Vec::new(),
+            has_begun: false,
+            is_over: false,
+            refusal: None,
+        }
+    }
+
+    /// Whether a slice is to come, of as many seconds in all.
+    fn is_open(&self, seconds: f64) -> bool {
+        !self.is_over && self.refusal.is_none() && self.seconds() < seconds
+    }
+
+    /// The restarts that count: neither the first, nor the last if it is not over.
+    fn counted(&self) -> &[RestartRecord] {
+        let unfinished = usize::from(!self.is_over);
+        let over = self.records.len().saturating_sub(unfinished);
+        self.records[..over].get(1..).unwrap_or_default()
+    }
+
     fn seconds(&self) -> f64 {
         self.records.iter().map(|record| record.cpu_s).sum()
     }
@@ -180,7 +245,7 @@ impl FitRates {
         let [width, height] = size.map(|side| (f64::from(side) * self.scale).ceil().max(1.0));
         let size = format!("{width}x{height}");
         let target = folder.join("target.png");
-        let source = format!("examples/fit/targets/{}.adu", program.name);
+        let source = format!("examples/fit/targets/{}.adu", program.target);
         let drawn = Command::new(&self.command)
             .args(["image", &source, "--size", &size, "--samples", "8", "-o"])
             .arg(&target)
@@ -188,30 +253,35 @@ impl FitRates {
         if !drawn.success() {
             return Err(io::Error::other(format!("{source} cannot be drawn")));
         }
-        let mut runs = METHODS.map(|method| (method, MethodRun::default()));
+        let mut runs: Vec<MethodRun> = program.methods().map(MethodRun::new).collect();
         loop {
-            let open = runs.iter_mut().filter(|(_, run)| {
-                !run.is_over && run.refusal.is_none() && run.seconds() < self.seconds
-            });
-            let next = open.min_by(|a, b| a.1.seconds().total_cmp(&b.1.seconds()));
-            let Some((method, run)) = next else {
+            let open = runs.iter_mut().filter(|run| run.is_open(self.seconds));
+            let mut open: Vec<&mut MethodRun> = open.collect();
+            if open.is_empty() {
                 break;
-            };
-            self.fit_on(program, *method, &folder, &target, run)?;
+            }
+            open.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+            let slices = open.into_iter().take(JOBS);
+            let fit = |run| self.fit_on(program, &folder, &target, run);
+            thread::scope(|scope| {
+                let slices: Vec<_> = slices.map(|run| scope.spawn(|| fit(run))).collect();
+                let mut slices = slices.into_iter();
+                slices.try_for_each(|slice| slice.join().expect("a slice does not panic"))
+            })?;
         }
-        Ok(self.rates(program, runs))
+        Ok(self.rates(program, &runs))
     }
 
     /// Fits by a method for a slice more.
     fn fit_on(
         &self,
         program: &FitProgram,
-        method: Method,
         folder: &Path,
         target: &Path,
         run: &mut MethodRun,
     ) -> io::Result<()> {
-        let Method { rules, noise } = method;
+        let Method { rules, noise } = run.method;
+        let restarts = self.restarts.unwrap_or(program.restarts);
         let folder = folder.join(format!("{rules}_{noise}"));
         fs::create_dir_all(&folder)?;
         let state = folder.join("state");
@@ -224,7 +294,7 @@ impl FitRates {
             .arg("-o")
             .arg(folder.join("best.adu"))
             .args(["--rules", rules, "--noise", noise, "--threads", "1"])
-            .args(["--restarts", &(self.restarts + 1).to_string()])
+            .args(["--restarts", &(restarts + 1).to_string()])
             .args(["--random-seed", &self.random_seed.to_string()])
             .args(["--time-limit", SLICE, "--json", "--checkpoint"])
             .arg(&state);
@@ -246,22 +316,8 @@ impl FitRates {
         Ok(())
     }
 
-    fn rates(
-        &self,
-        program: &FitProgram,
-        runs: [(Method, MethodRun); METHODS.len()],
-    ) -> Vec<MethodRate> {
-        let counted = |run: &MethodRun| {
-            let count = run.records.len();
-            let over = count - usize::from(!run.is_over && count > 0);
-            run.records
-                .iter()
-                .take(over)
-                .skip(1)
-                .cloned()
-                .collect::<Vec<_>>()
-        };
-        let all: Vec<RestartRecord> = runs.iter().flat_map(|(_, run)| counted(run)).collect();
+    fn rates(&self, program: &FitProgram, runs: &[MethodRun]) -> Vec<MethodRate> {
+        let all: Vec<&RestartRecord> = runs.iter().flat_map(MethodRun::counted).collect();
         let losses = all.iter().map(|record| record.loss);
         let least = losses.fold(f64::INFINITY, f64::min);
         let starts: Vec<f64> = all
@@ -271,13 +327,13 @@ impl FitRates {
         let start = starts.iter().sum::<f64>() / starts.len().max(1) as f64;
         // Success is below twice of it.
         let bar = least.min(0.5 * FRACTION * start);
-        let rate = |(method, run): (Method, MethodRun)| {
-            let records = counted(&run);
-            let statistics = SuccessStatistics::new(&records, bar, self.random_seed);
+        let rate = |run: &MethodRun| {
+            let records = run.counted();
+            let statistics = SuccessStatistics::new(records, bar, self.random_seed);
             let losses = records.iter().map(|record| record.loss);
             MethodRate {
                 program: program.name,
-                method: method.to_string(),
+                method: run.method.to_string(),
                 restarts: statistics.restarts,
                 success: statistics.rate,
                 success_interval: statistics.interval,
@@ -285,10 +341,10 @@ impl FitRates {
                 expected_s: statistics.expected_s,
                 least: losses.fold(f64::INFINITY, f64::min),
                 cpu_s: run.seconds(),
-                refused: run.refusal,
+                refused: run.refusal.clone(),
             }
         };
-        runs.into_iter().map(rate).collect()
+        runs.iter().map(rate).collect()
     }
 }
 
@@ -325,7 +381,7 @@ impl fmt::Display for MethodRate {
         };
         write!(
             f,
-            "{:8} {:12} {:4} restarts  {:5.1} % [{low:4.1}, {high:5.1}]  median {:8} expected {:9} least {:.3e}",
+            "{:13} {:12} {:4} restarts  {:5.1} % [{low:4.1}, {high:5.1}]  median {:8} expected {:9} least {:.3e}",
             self.program,
             self.method,
             self.restarts,

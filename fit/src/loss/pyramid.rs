@@ -1,8 +1,9 @@
 //! The loss pyramid: distances of blurred and halved images from their targets.
 //!
-//! Levels, from the coarsest: 1/16 of the size blurred with σ = 5, 2, 1, ½ (pixels of that level),
-//! then 1/16, 1/8, 1/4, 1/2 and 1, each by 2×2 boxes. Those whose smaller side is below
-//! [`MIN_SIDE`] are left out, but for the last. Stage k sums the coarsest k + 1.
+//! Levels are 1/16, 1/8, 1/4, 1/2 and 1 of the size, each by 2×2 boxes. Those whose smaller side is
+//! below [`MIN_SIDE`] are left out, but for the last. Before the coarsest that is left come four of
+//! its size, blurred with σ = 5, 2, 1, ½ of its pixels: so images of every size have a level that
+//! feels shapes from afar. Stage k sums the first k + 1.
 //!
 //! With A the map to a level, w the weights of the pixels and d the difference from the target, a
 //! level's loss is Σ A(w)·φ(e)/ΣA(w), where e = A(w·d)/A(w). Its derivative by d is
@@ -16,18 +17,22 @@ use std::fmt;
 /// The least side of a level, in pixels.
 pub const MIN_SIDE: usize = 16;
 
-/// Halvings and blur of each level, from the coarsest.
-const LEVELS: [(usize, f64); 9] = [
-    (4, 5.0),
-    (4, 2.0),
-    (4, 1.0),
-    (4, 0.5),
-    (4, 0.0),
-    (3, 0.0),
-    (2, 0.0),
-    (1, 0.0),
-    (0, 0.0),
-];
+/// The most halvings of a level.
+const MAX_HALVINGS: usize = 4;
+
+/// The blurs of the coarsest size, in its pixels.
+const SIGMAS: [f64; 4] = [5.0, 2.0, 1.0, 0.5];
+
+/// Halvings and blur of each level of an image, from the coarsest.
+fn pyramid_levels(shape: RasterShape) -> Vec<(usize, f64)> {
+    let side = shape.width.min(shape.height);
+    let mut halvings = (0..=MAX_HALVINGS).rev();
+    let coarsest = halvings.find(|halvings| side.div_ceil(1 << halvings) >= MIN_SIDE);
+    let coarsest = coarsest.unwrap_or(0);
+    let blurred = SIGMAS.map(|sigma| (coarsest, sigma)).into_iter();
+    let sharp = (0..=coarsest).rev().map(|halvings| (halvings, 0.0));
+    blurred.chain(sharp).collect()
+}
 
 /// How far a colour is from its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,11 +127,11 @@ struct PreparedTarget {
 /// let shape = RasterShape { width: 100, height: 65, channels: 3 };
 /// let target = FitTarget { image: Raster::new(shape), weights: None };
 /// let loss = PyramidLoss::new(vec![target], Distance::L2)?;
-/// // Sides of 65, 33 and 17; 9 is too small.
-/// assert_eq!(loss.stages(), 3);
+/// // Four blurs of 17 pixels, then sides of 17, 33 and 65; 9 is too small.
+/// assert_eq!(loss.stages(), 7);
 /// let grey = [Raster::from_values(shape, vec![0.5; shape.floats()])];
 /// assert!((loss.judge(&grey) - 0.25).abs() < 1e-12);
-/// assert!((loss.evaluate(2, &grey, None) - 0.75).abs() < 1e-12);
+/// assert!((loss.evaluate(6, &grey, None) - 1.75).abs() < 1e-12);
 /// # Ok::<(), adumbra_fit::LossError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -142,7 +147,7 @@ impl PyramidLoss {
     /// # Errors
     /// If there is no target, or one has wrong weights.
     pub fn new(targets: Vec<FitTarget>, distance: Distance) -> Result<PyramidLoss, LossError> {
-        PyramidLoss::with_levels(targets, distance, &LEVELS)
+        PyramidLoss::with_levels(targets, distance, pyramid_levels)
     }
 
     /// The loss of the images themselves, in one stage.
@@ -150,16 +155,19 @@ impl PyramidLoss {
     /// # Errors
     /// As [`PyramidLoss::new`].
     pub fn flat(targets: Vec<FitTarget>, distance: Distance) -> Result<PyramidLoss, LossError> {
-        PyramidLoss::with_levels(targets, distance, &LEVELS[LEVELS.len() - 1..])
+        PyramidLoss::with_levels(targets, distance, |_| vec![(0, 0.0)])
     }
 
     fn with_levels(
         targets: Vec<FitTarget>,
         distance: Distance,
-        levels: &[(usize, f64)],
+        levels: impl Fn(RasterShape) -> Vec<(usize, f64)>,
     ) -> Result<PyramidLoss, LossError> {
         let targets = targets.into_iter().enumerate();
-        let targets = targets.map(|(number, target)| PreparedTarget::new(number, target, levels));
+        let targets = targets.map(|(number, target)| {
+            let levels = levels(target.image.shape());
+            PreparedTarget::new(number, target, &levels)
+        });
         let targets: Vec<PreparedTarget> = targets.collect::<Result<_, _>>()?;
         let stages = targets.iter().map(|target| target.levels.len()).max();
         Ok(PyramidLoss {
@@ -207,12 +215,7 @@ impl PreparedTarget {
         }
         let halvings = levels.iter().map(|level| level.0).max().unwrap_or(0);
         let planes = halved_planes(weights.clone(), halvings);
-        let is_kept = |halvings: usize| {
-            let plane = &planes[halvings];
-            halvings == 0 || plane.width.min(plane.height) >= MIN_SIDE
-        };
-        let kept = levels.iter().filter(|(halvings, _)| is_kept(*halvings));
-        let levels = kept.map(|&(halvings, sigma)| {
+        let levels = levels.iter().map(|&(halvings, sigma)| {
             let weights = planes[halvings].blurred(sigma);
             let norm = weights.values.iter().sum::<f64>() * shape.channels as f64;
             WeightedLevel {

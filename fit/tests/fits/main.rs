@@ -136,9 +136,24 @@ fn disc_is_found_with_noise() {
             .unwrap();
         assert_eq!(fit.loss().judge(&image).to_bits(), expected.to_bits());
     }
-    // Noise of an edge that is in its place only makes the loss worse.
-    assert!(scales[..3].iter().all(|scale| *scale < 0.3), "{scales:?}");
-    assert_eq!(scales[3..], [0.0; 2]);
+    assert_eq!(scales, [0.0; 5]);
+}
+
+/// Scales are at most those of their alternation, and a restart has the last one, without noise.
+#[test]
+fn noise_falls_with_alternations() {
+    let disc = Disc::new(20, 20);
+    let loss = loss(&disc, Distance::L2);
+    let mut fit = Fit::new(disc, loss, Adjoint, options(1, true)).unwrap();
+    let (schedule, stages) = (fit.options().schedule, fit.loss().stages());
+    let mut alternations = BTreeSet::new();
+    while let Some(progress) = fit.step().unwrap() {
+        let greatest = schedule.greatest_scale(progress.stage, stages);
+        let mut scales = fit.scales().into_iter().flatten();
+        assert!(scales.all(|scale| *scale <= greatest), "{progress:?}");
+        alternations.insert((progress.stage / stages).min(schedule.alternations - 1));
+    }
+    assert_eq!(alternations, BTreeSet::from([0, 1, 2, 3, 4]));
 }
 
 #[test]
@@ -265,7 +280,7 @@ fn progress_follows_the_schedule() {
     let (mut stages, mut restarts, mut best) = (0, 0, f64::INFINITY);
     while let Some(progress) = fit.step().unwrap() {
         fit.charge(0.5);
-        assert_eq!((progress.restart, progress.stages), (restarts, 5));
+        assert_eq!((progress.restart, progress.stages), (restarts, 25));
         assert!(progress.best <= best && progress.best <= progress.restart_best);
         best = progress.best;
         stages += usize::from(progress.ends_stage);

@@ -110,12 +110,49 @@ fn adjoint_of_blurred_levels_equals_differences() {
 fn small_levels_are_left_out() {
     assert_eq!(stage_count(256, 256), 9);
     assert_eq!(stage_count(241, 999), 9);
-    assert_eq!(stage_count(240, 240), 4);
-    assert_eq!(stage_count(240, 120), 3);
-    assert_eq!(stage_count(160, 160), 4);
-    assert_eq!(stage_count(31, 40), 2);
-    assert_eq!(stage_count(30, 40), 1);
-    assert_eq!(stage_count(3, 2), 1);
+    assert_eq!(stage_count(240, 240), 8);
+    assert_eq!(stage_count(240, 120), 7);
+    assert_eq!(stage_count(160, 160), 8);
+    assert_eq!(stage_count(31, 40), 6);
+    assert_eq!(stage_count(30, 40), 5);
+    assert_eq!(stage_count(3, 2), 5);
+}
+
+/// A shape at one side of an image moves towards a target at the other, whatever the image's size:
+/// the first stage has a slope between them, the sharp levels have none.
+#[test]
+fn coarsest_level_feels_shapes_from_afar() {
+    for side in [16, 40, 160, 256] {
+        let shape = shape(side, side, 1);
+        let square = |first: usize| {
+            let mut image = Raster::new(shape);
+            for at in 0..shape.pixels() {
+                let [x, y] = [at % side, at / side].map(|at| at * 16 / side);
+                if (first..first + 4).contains(&x) && (6..10).contains(&y) {
+                    image.values_mut()[at] = 1.0;
+                }
+            }
+            image
+        };
+        let target = FitTarget {
+            image: square(1),
+            weights: None,
+        };
+        let loss = PyramidLoss::new(vec![target], Distance::L2).unwrap();
+        let of = |first: usize, stage: usize| loss.evaluate(stage, &[square(first)], None);
+        assert!(
+            of(9, 0) < 0.95 * of(10, 0),
+            "{side}: {} {}",
+            of(9, 0),
+            of(10, 0)
+        );
+        assert!(
+            of(9, loss.stages() - 1) < of(10, loss.stages() - 1),
+            "{side}"
+        );
+        let flat = |first: usize| loss.judge(&[square(first)]);
+        assert_eq!(flat(9), flat(10));
+    }
 }
 
 /// A constant difference is the same at each level, at borders and beside masked pixels too.
@@ -188,7 +225,7 @@ fn targets_of_two_sizes_are_summed() {
         weights: None,
     });
     let loss = PyramidLoss::new(targets.to_vec(), Distance::L2).unwrap();
-    assert_eq!(loss.stages(), 2);
+    assert_eq!(loss.stages(), 6);
     let images = shapes.map(|shape| Raster::from_values(shape, vec![1.0; shape.floats()]));
     assert_eq!(loss.evaluate(0, &images, None), 2.0);
     assert_eq!(loss.evaluate(1, &images, None), 3.0);

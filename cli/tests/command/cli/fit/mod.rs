@@ -1,5 +1,6 @@
 //! `fit`: a disc is found, whatever the threads and interruptions; what is written and refused.
 
+mod boxes;
 mod kills;
 mod noise;
 mod outputs;

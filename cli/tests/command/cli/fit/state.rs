@@ -14,7 +14,7 @@ fn threads_and_interruptions_change_no_bit() {
     let kept = ["--checkpoint", state.as_str()];
     let stopped = of("part.adu", &[&kept[..], &["--stop-after", "37"]].concat());
     assert_eq!(stopped["restarts"][0]["iterations"], 37);
-    let more = [&kept[..], &["--resume", "--stop-after", "170"]].concat();
+    let more = [&kept[..], &["--resume", "--stop-after", "500"]].concat();
     assert_eq!(
         of("part.adu", &more)["restarts"].as_array().unwrap().len(),
         2
