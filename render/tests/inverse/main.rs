@@ -56,5 +56,5 @@ pub(crate) fn write_wall(folder: &Path) {
     let size = ImageSize::new(SIDE as u64, SIDE as u64).unwrap();
     let image = Image::from_pixels(size, 3, (0..SIDE * SIDE).map(pixel).collect());
     let file = std::fs::File::create(folder.join("wall.exr")).unwrap();
-    write_exr(&image, std::io::BufWriter::new(file)).unwrap();
+    write_exr(&image, 0, std::io::BufWriter::new(file)).unwrap();
 }
