@@ -39,7 +39,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// The greatest scale of noise in a stage: it falls from alternation to alternation, from 1 to 0
+    /// The greatest scale of noise in a stage: it falls by alternations, from 1 at first to 0
     /// in the last one. A single alternation has noise throughout.
     pub fn greatest_scale(&self, stage: usize, loss_stages: usize) -> f64 {
         let last = self.alternations.saturating_sub(1);

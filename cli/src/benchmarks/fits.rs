@@ -1,10 +1,10 @@
 //! Success rates of `adumbra fit` on the programs of `examples/fit`, by each of its methods.
 //!
-//! All methods of a program have the same starts, targets and processor time, in slices, [`JOBS`] at
-//! once, so that what else the machine does meets all alike. A restart succeeds if its loss
-//! without noise is below twice the least that any method reached, and at most [`FRACTION`] of the
-//! mean loss of the starts. The first restart, from the program's defaults, does not count; nor
-//! does the last one if it is not over.
+//! All methods of a program have the same starts, targets and processor time, in slices, [`JOBS`]
+//! at once, so that what else the machine does meets all alike. A restart succeeds if its loss
+//! without noise is below twice the least that any method reached, and at most [`FRACTION`] of
+//! the mean loss of the starts. The first restart, from the program's defaults, does not count;
+//! nor does the last one if it is not over.
 
 use adumbra_fit::{RestartRecord, SuccessStatistics, TracePoint};
 use clap::Parser;

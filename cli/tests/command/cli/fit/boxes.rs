@@ -22,7 +22,7 @@ fn collect(value: &Value, floats: &mut Vec<f64>) {
     }
 }
 
-/// Silhouettes and creases of four boxes in front of each other: within 2 % of the gradient.
+/// Silhouettes and creases of four boxes that hide each other: within 2 % of the gradient.
 #[test]
 fn marched_boxes_have_the_gradient_of_cast_ones() {
     let (marched, cast) = (gradient("boxes_marched"), gradient("boxes_cast"));
