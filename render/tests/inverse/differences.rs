@@ -24,11 +24,11 @@ const LAMP: &str = "shader lamp(color radiance = color(4, 3, 2), out closure c) 
         c = make_closure<emission>(radiance); }";
 
 /// A box with a textured wall and a ball that has a coat, lit by a lamp and dim surroundings.
-fn interior(folder: &Path) -> Scene {
+fn interior(folder: &Path, [width, height]: [u32; 2]) -> Scene {
     let wall =
         |transform: Value| json!({ "mesh": "plane", "material": "wall", "transform": transform });
     let scene = json!({
-        "image": { "width": 8, "height": 8 },
+        "image": { "width": width, "height": height },
         "camera": { "perspective": { "from": [0.1, 0.5, 1.6], "to": [0.05, 0.36, 0], "fov": 34 } },
         "environment": { "constant": [0.3, 0.3, 0.4] },
         "meshes": { "plane": { "plane": {} }, "ball": { "sphere": {} } },
@@ -90,7 +90,7 @@ const SAMPLES: u32 = 64;
 /// of the slope, or within three standard errors.
 fn gradients_agree(cases: &[(&str, f32)]) {
     let folder = tempfile::tempdir().unwrap();
-    let scene = interior(folder.path());
+    let scene = interior(folder.path(), [8, 8]);
     let names: Vec<&str> = cases.iter().map(|(name, _)| *name).collect();
     let mut gradients = vec![Vec::new(); cases.len()];
     let mut slopes = vec![Vec::new(); cases.len()];
@@ -162,16 +162,17 @@ fn coat_base_and_lamp_agree_with_differences() {
 #[test]
 fn bits_do_not_depend_on_threads() {
     let folder = tempfile::tempdir().unwrap();
-    let scene = interior(folder.path());
+    // Six tiles.
+    let scene = interior(folder.path(), [65, 33]);
     let names = ["wall.scale", "ball.roughness", "lamp.radiance"];
     let run = |threads: usize| {
         let settings = ImageSettings {
-            samples: 4,
+            samples: 1,
             threads,
             ..ImageSettings::default()
         };
         let mut inverse = InverseScene::new(&scene, &settings, &names).unwrap();
-        let weights = adjoint(64);
+        let weights = adjoint(65 * 33);
         inverse.gradient(&weights).unwrap()
     };
     let one = run(1);
@@ -182,7 +183,7 @@ fn bits_do_not_depend_on_threads() {
 #[test]
 fn images_are_those_of_the_scene() {
     let folder = tempfile::tempdir().unwrap();
-    let scene = interior(folder.path());
+    let scene = interior(folder.path(), [8, 8]);
     let settings = ImageSettings {
         samples: 16,
         threads: 2,
