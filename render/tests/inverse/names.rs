@@ -31,11 +31,27 @@ fn wrong_names_say_what_was_probably_meant() {
         ("wall.tnt", "did you mean `tint`?"),
         ("wall.xyz", "there are `tint`, `wide`"),
         ("wall.count", "no float and no vector"),
-        ("wall.wide", "E0564"),
     ] {
         let found = refusal(name);
         assert!(found.contains(expected), "{name}: {found}");
     }
+    // A filter's width passes gradients.
+    let settings = ImageSettings::default();
+    assert!(InverseScene::new(&scene, &settings, &["wall.wide"]).is_ok());
+}
+
+#[test]
+fn leaves_without_a_number_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "shader s(color tint = color(1, 1, 1), out closure c) {
+        c = make_closure<diffuse>(global_value<normal>);
+        for (int i = 0; i < (int)(9 * tint.x); i++) c += tint * make_closure<diffuse>(float3(0, 1, i)); }";
+    let file = folder.path().join("s.adu");
+    std::fs::write(&file, source).unwrap();
+    let scene = SceneLoader::new().load(&file).unwrap();
+    let name = format!("{}.tint", scene.materials[0].name);
+    let refused = InverseScene::new(&scene, &ImageSettings::default(), &[name]).unwrap_err();
+    assert!(refused.to_string().contains("E0572"), "{refused}");
 }
 
 #[test]

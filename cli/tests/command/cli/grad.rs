@@ -245,7 +245,14 @@ fn what_cannot_be_is_refused() {
         assert!(ran.stderr.contains(text), "{args:?}: {ran:?}");
     }
     let screen = "shader s(float a = 1, out float o) { o = ddx(a * global_value<uv>.x); }";
-    let ran = grad(screen, &["--globals", "picture"]);
+    let globals = ["--globals", "picture", "-g", "uv=0.5,0.5:0.25,0:0,0.25"];
+    let ran = grad(screen, &globals);
+    assert!(
+        ran.code == 0 && ran.stdout.ends_with("a   0.25\n"),
+        "{ran:?}"
+    );
+    let quads = [&globals[..], &["--derivatives", "quad-fine"]].concat();
+    let ran = grad(screen, &quads);
     assert!(ran.code == 1 && ran.stderr.contains("E0564"), "{ran:?}");
 }
 
