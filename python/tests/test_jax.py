@@ -104,8 +104,8 @@ def test_only_what_is_differentiated_is_computed() -> None:
     function = adumbra.jax.function(wave())
     x = jnp.ones(3)
     jax.grad(lambda k: function(k=k, gain=jnp.float32(2), x=x).sum())(0.7)
-    asked = {by for by, _, mode in function._differentiable._live if mode == "backward"}
-    assert asked == {frozenset(["k"])}
+    *_, (asked, _) = function._differentiable._live
+    assert asked == {"k"}
     chosen = adumbra.jax.function(wave(), wrt="k")
     both = jax.grad(lambda k, gain: chosen(k=k, gain=gain, x=x).sum(), (0, 1))(0.7, 2.0)
     assert both[0] != 0 and both[1] == 0
