@@ -44,7 +44,7 @@ pub fn write_image(py: Python<'_>, path: PathBuf, image: &Bound<'_, PyAny>) -> P
         ImageFormat::Png => {
             let has_alpha = image.channels().is_multiple_of(2);
             let bytes = image.pixels().iter().flat_map(|&[r, g, b, alpha]| {
-                let [r, g, b] = [r, g, b].map(|number| to_byte(srgb::from_linear(number.into())));
+                let [r, g, b] = [r, g, b].map(srgb::byte_from_linear);
                 let alpha = has_alpha.then(|| to_byte(alpha.into()));
                 [r, g, b].into_iter().chain(alpha)
             });

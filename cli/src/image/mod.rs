@@ -378,24 +378,24 @@ fn write(
         is_linear: args.linear,
         scale: args.scale,
     };
-    let colours = tone.colours(job.region, &drawn.pixels, &drawn.stopped);
+    let pixels = &drawn.pixels;
+    let colours = || tone.colours(pixels, &drawn.stopped);
     let part = args.region.map(|_| ImagePart {
         region: job.region,
         key: part_key(args, job),
         is_interrupted: false,
     });
     let size = job.region.size();
-    let pixels = &drawn.pixels;
     save(
         out,
         size,
         channels,
         pixels,
-        &colours,
+        colours,
         part.as_ref(),
         job.threads,
     )?;
-    Ok(colours.legend)
+    Ok(tone.legend(job.region, pixels))
 }
 
 /// The key of all parts of an image: what it is drawn from, but for textures and buffers.

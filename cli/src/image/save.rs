@@ -4,8 +4,8 @@ use super::view::{PngPixels, ToneMapping};
 use crate::args::image::ViewName;
 use crate::error::{CliError, CliResult};
 use adumbra_image::{
-    Image, ImageError, ImageFormat, ImagePart, ImageRegion, ImageSize, PngImage, write_exr,
-    write_exr_part, write_png,
+    Image, ImageError, ImageFormat, ImagePart, ImageSize, PngImage, write_exr, write_exr_part,
+    write_png,
 };
 use std::fs::File;
 use std::io::BufWriter;
@@ -80,8 +80,8 @@ pub fn save_numbers(
         scale: Some(tone.scale(&pixels)),
         ..tone
     };
-    let colours = tone.colours(ImageRegion::whole(size), &pixels, &[]);
-    save(&out, size, channels, &pixels, &colours, None, 0)?;
+    let colours = || tone.colours(&pixels, &[]);
+    save(&out, size, channels, &pixels, colours, None, 0)?;
     Ok(tone.scale.filter(|_| out.kind == ImageFormat::Png))
 }
 
@@ -101,9 +101,9 @@ pub fn save_colours(
         is_linear: false,
         scale: None,
     };
-    let colours = tone.colours(ImageRegion::whole(size), pixels, &[]);
+    let colours = || tone.colours(pixels, &[]);
     let out = OutputFile::new(path)?;
-    save(&out, size, channels, pixels, &colours, None, 0)
+    save(&out, size, channels, pixels, colours, None, 0)
 }
 
 /// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
@@ -117,12 +117,13 @@ pub fn save(
     size: ImageSize,
     channels: usize,
     pixels: &[[f32; 4]],
-    colours: &PngPixels,
+    colours: impl FnOnce() -> PngPixels,
     part: Option<&ImagePart>,
     threads: usize,
 ) -> CliResult {
     match out.kind {
         ImageFormat::Png => {
+            let colours = colours();
             let png = PngImage {
                 size,
                 bytes: &colours.bytes,

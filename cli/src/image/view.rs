@@ -96,8 +96,6 @@ pub struct PngPixels {
     pub bytes: Vec<u8>,
     pub has_alpha: bool,
     pub is_srgb: bool,
-    /// The legend of the colours, for people.
-    pub legend: String,
 }
 
 /// The mapping of numbers to colours.
@@ -112,13 +110,8 @@ pub struct ToneMapping {
 }
 
 impl ToneMapping {
-    /// The colours of an image's region.
-    pub fn colours(
-        &self,
-        region: ImageRegion,
-        pixels: &[[f32; 4]],
-        stopped: &[usize],
-    ) -> PngPixels {
+    /// The colours of pixels.
+    pub fn colours(&self, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
         let scale = self.scale(pixels);
         let mut bytes: Vec<[u8; 4]> = pixels
             .iter()
@@ -136,7 +129,6 @@ impl ToneMapping {
             },
             has_alpha,
             is_srgb: self.view == ViewName::Value && !self.is_linear,
-            legend: self.legend(region, pixels, scale),
         }
     }
 
@@ -151,12 +143,9 @@ impl ToneMapping {
 
     fn colour(&self, pixel: &[f32; 4], scale: f32) -> [u8; 4] {
         let [r, g, b] = match self.view {
-            ViewName::Value => self.rgb(pixel, 0.0, |x| {
-                let clamped = unit(x);
-                to_byte(match self.is_linear {
-                    true => clamped,
-                    false => srgb::from_linear(clamped),
-                })
+            ViewName::Value => self.rgb(pixel, 0.0, |x| match self.is_linear {
+                true => to_byte(x.into()),
+                false => srgb::byte_from_linear(x),
             }),
             ViewName::Ddx | ViewName::Ddy => self.rgb(pixel, 0.0, |x| derivative_grey(x, scale)),
             ViewName::Width => self.rgb(pixel, 0.0, |x| to_byte(f64::from(x) / f64::from(scale))),
@@ -184,8 +173,9 @@ impl ToneMapping {
         }
     }
 
-    fn legend(&self, region: ImageRegion, pixels: &[[f32; 4]], scale: f32) -> String {
-        let scale = HumanFloat(scale);
+    /// The legend of the colours of an image's region, for people.
+    pub fn legend(&self, region: ImageRegion, pixels: &[[f32; 4]]) -> String {
+        let scale = HumanFloat(self.scale(pixels));
         match self.view {
             ViewName::Value => String::new(),
             ViewName::Ddx | ViewName::Ddy => {
