@@ -126,6 +126,25 @@ fn shadows_of_the_host_are_constants() {
     assert_eq!(["o", "d(a)", "d(x)"].map(get), [1.5, 9.0, 0.5]);
 }
 
+/// A custom derivative holds for a value whose shadow is read beside it; the shadow is that of the
+/// body. With v = (a·x)³ and its shadow t = 3·a³·x²·x′ the gradient of v·t is 5·x·t + v·9·a²·x²·x′.
+#[test]
+fn custom_derivatives_hold_beside_shadows() {
+    let source = "[BackwardDerivative(f_back)] float f(float x) { return x * x * x; }
+        void f_back(inout DifferentialPair<float> x, float cotangent) {
+            x = diffPair(x.p, 5.0 * cotangent); }
+        shader s(float a = 1.0, out float o) {
+            float v = f(a * global_value<x>); o = v * ddx(v); }";
+    let gradient = gradient(source, GradientRequest::new());
+    let mut globals = Globals::new(gradient.program().globals());
+    globals.set("x", 2.0_f32, 0.5, 0.0).unwrap();
+    globals.set("d(o)", 1.0_f32, 0.0, 0.0).unwrap();
+    let mut evaluator = Evaluator::new(&Instance::new(gradient.program()));
+    evaluator.evaluate(&globals, &mut NoTextures);
+    let get = |name: &str| evaluator.get::<f32>(name).unwrap();
+    assert_eq!(["o", "d(a)"].map(get), [48.0, 204.0]);
+}
+
 /// Forward, then backward, and the other way round: both have the second derivative.
 #[test]
 fn second_derivatives_pass_screen_derivatives() {
