@@ -188,7 +188,7 @@ fn show(progress: &FitProgress) {
         ..
     } = progress;
     anstream::eprintln!(
-        "start {}, stage {stage} of {stages}, {iteration} iterations: loss {best:.6}",
+        "start {}, stage {stage} of {stages}, {iteration} iterations: loss {best:.3e}",
         restart + 1
     );
 }
