@@ -21,8 +21,8 @@ pub fn from_linear(linear: f64) -> f64 {
     }
 }
 
-/// The byte that a linear value is stored as, that of [`from_linear`] rounded; 0 below 0 and of NaN,
-/// 255 above 1.
+/// The byte that a linear value is stored as: [`from_linear`], rounded; 0 below 0 and of NaN, 255
+/// above 1.
 ///
 /// ```
 /// use adumbra_image::srgb;
