@@ -211,6 +211,19 @@ impl FunctionBuilder {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
     }
 
+    /// Adds parameters like the first ones of a function, with their names.
+    pub fn params_like(&mut self, function: &Function, count: usize) -> Vec<ValueId> {
+        let like = |&param: &ValueId| {
+            let value = function.value(param);
+            let param = self.param(value.ty, value.span);
+            if let Some(name) = value.name {
+                self.name(param, name);
+            }
+            param
+        };
+        function.params()[..count].iter().map(like).collect()
+    }
+
     /// The four numbers of a sample that was asked for slopes, with derivatives by those of its
     /// coordinates.
     pub fn with_given_slopes(

@@ -288,6 +288,20 @@ pub struct SourceParam {
     pub arrays: (u32, u32),
 }
 
+impl SourceParam {
+    /// An output whose scalars are results from `first` on.
+    pub fn output(name: impl Into<String>, ty: Type, first: u32) -> SourceParam {
+        SourceParam {
+            name: name.into(),
+            results: (first, ty.scalar_count() as u32),
+            ty,
+            mode: PassingMode::Out,
+            params: (0, 0),
+            arrays: (0, 0),
+        }
+    }
+}
+
 /// The properties of a value, wherever it is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {

@@ -2,7 +2,7 @@
 
 use crate::differential::{Differentials, PathDifferentials, SeedRule};
 use crate::frame::{FrameJob, draw_tiles, tiles};
-use crate::scene::{Environment, Scene};
+use crate::scene::{DEFAULT_BOUNCES, Environment, Scene};
 use crate::scene_textures::{PartialSource, SceneTextures};
 use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
 use crate::shading::{
@@ -44,7 +44,7 @@ impl Default for ImageSettings {
     fn default() -> ImageSettings {
         ImageSettings {
             samples: 1,
-            bounces: 4,
+            bounces: DEFAULT_BOUNCES,
             seed: 0,
             filter: PixelFilter::default(),
             differentials: Differentials::default(),

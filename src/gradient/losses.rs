@@ -3,7 +3,7 @@
 use crate::diagnostics::Diagnostic;
 use adumbra_ir::calls::callees;
 use adumbra_ir::module::{FuncId, InstKind, Module};
-use adumbra_ir::passes::{EntryLosses, LossCause, LostGradient};
+use adumbra_ir::passes::{EntryLosses, LossCause, LostGradient, curvature_left_out};
 use adumbra_ir::{Code, Span};
 use std::collections::HashSet;
 
@@ -73,12 +73,7 @@ fn warning(module: &Module, cause: LossCause, place: Span, library: Option<Strin
             .help("compile with `texture_slopes`, if the host answers with slopes; or write `no_diff` before the sample")
         }
         LossCause::Curvature(texture) => {
-            let name = &module.textures[texture.index()].name;
-            warn(format!(
-                "a second derivative ends here: the slopes of `{name}` count as constants along it"
-            ))
-            .here("its curvature counts as 0")
-            .help("write `no_diff` before the sample if its coordinates are meant to be constants")
+            curvature_left_out(&module.textures[texture.index()].name, place)
         }
         LossCause::Closure => {
             warn("the gradient ends here: a closure is made of a value that has one".to_owned())

@@ -379,6 +379,10 @@ fn write(
         scale: args.scale,
     };
     let pixels = &drawn.pixels;
+    let tone = ToneMapping {
+        scale: Some(tone.scale(pixels)),
+        ..tone
+    };
     let colours = || tone.colours(pixels, &drawn.stopped);
     let part = args.region.map(|_| ImagePart {
         region: job.region,

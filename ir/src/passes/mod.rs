@@ -64,8 +64,8 @@ pub use decisions::{
 };
 pub use differentiate::{
     KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,
-    MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS, no_forward_rule,
-    shadow_in_backward,
+    MAX_KEPT_RESULTS, MAX_LINEAR_SETS, MAX_ORDER, MAX_ZERO_CALLS, MAX_ZERO_SETS,
+    curvature_left_out, no_forward_rule, shadow_in_backward,
 };
 pub use drop_outputs::drop_outputs;
 pub use entry_derivative::{

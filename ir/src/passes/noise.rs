@@ -35,15 +35,7 @@ pub fn add_noise(module: &mut Module, inputs: &[usize]) {
     let mut builder = FunctionBuilder::new(module.entry().name.as_str(), span);
     let entry = module.entry();
     let params = entry.params().len();
-    let mut args: Vec<ValueId> = Vec::with_capacity(params);
-    for &param in entry.params() {
-        let value = entry.value(param);
-        let param = builder.param(value.ty, value.span);
-        if let Some(name) = value.name {
-            builder.name(param, name);
-        }
-        args.push(param);
-    }
+    let mut args = builder.params_like(entry, params);
     let mut members = interface(module, params);
     let (mut first, mut scales) = (params, Vec::new());
     for &at in inputs {

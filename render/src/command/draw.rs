@@ -5,11 +5,11 @@ use super::output::{OutputImage, image_format, write};
 use super::progress::{ImageInputs, ProgressFile};
 use super::seed_view::seed_view;
 use super::statistics::{print_statistics, print_times};
-use super::{Fallible, UsageError};
+use super::{Fallible, UsageError, thread_count};
 use crate::derivative_mode::DerivativeMode;
 use crate::differential::{Differentials, PathDifferentials, SeedRule};
 use crate::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
-use crate::scene::{DEFAULT_SAMPLES, Scene, SceneLoader};
+use crate::scene::{DEFAULT_BOUNCES, DEFAULT_SAMPLES, Scene, SceneLoader};
 use crate::scene_image::{add_textures, load_environment};
 use crate::scene_textures::SceneTextures;
 use crate::shading::{
@@ -211,10 +211,7 @@ fn draw_paths(
     let engine = arguments.engine.into();
     let mut shader = WaveShader::new(&shaders, &table, engine).at_time(arguments.time);
     let area_lights = AreaLights::new(&scene.world, &mut shader, &mut textures())?;
-    let threads = match arguments.threads {
-        Some(threads) => threads.into(),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
+    let threads = thread_count(arguments.threads);
     let job = FrameJob {
         scene: PathScene {
             world: &scene.world,
@@ -224,7 +221,10 @@ fn draw_paths(
         },
         settings: PathSettings {
             samples,
-            bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
+            bounces: arguments
+                .bounces
+                .or(options.bounces)
+                .unwrap_or(DEFAULT_BOUNCES),
             clamp: arguments.clamp.or(options.clamp),
             hides_surroundings: arguments.alpha,
             seed: arguments.seed.or(options.seed).unwrap_or(0),

@@ -1,9 +1,9 @@
 //! Finds inputs of materials with which a scene looks like an image.
 
 use super::arguments::FitArguments;
-use super::{Fallible, UsageError};
+use super::{Fallible, UsageError, thread_count};
 use crate::inverse::{InverseError, InverseScene, SceneObjective};
-use crate::scene::{DEFAULT_SAMPLES, Scene, SceneLoader, with_inputs};
+use crate::scene::{DEFAULT_BOUNCES, DEFAULT_SAMPLES, Scene, SceneLoader, with_inputs};
 use crate::scene_image::ImageSettings;
 use adumbra_fit::{
     Adjoint, Distance, Fit, FitOptions, FitProgress, FitReport, FitTarget, PyramidLoss, Raster,
@@ -101,13 +101,13 @@ fn check_paths(arguments: &FitArguments) -> Fallible<()> {
 /// The images of the scene by the inputs that are named.
 fn objective<'s>(arguments: &FitArguments, scene: &'s Scene) -> Fallible<SceneObjective<'s>> {
     let options = &scene.options;
-    let threads = match arguments.threads {
-        Some(threads) => threads.into(),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
+    let threads = thread_count(arguments.threads);
     let settings = ImageSettings {
         samples: arguments.spp.or(options.spp).unwrap_or(DEFAULT_SAMPLES),
-        bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
+        bounces: arguments
+            .bounces
+            .or(options.bounces)
+            .unwrap_or(DEFAULT_BOUNCES),
         engine: arguments.engine.into(),
         threads,
         ..ImageSettings::default()

@@ -35,6 +35,14 @@ impl fmt::Display for UsageError {
 
 impl Error for UsageError {}
 
+/// The threads that are asked for, or as many as the system has processors for.
+fn thread_count(asked: Option<u16>) -> usize {
+    match asked {
+        Some(threads) => threads.into(),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
 /// Runs the command `adumbra-render` by its arguments, of which the first is its name, and gives
 /// the exit status: 0 fine, 1 a file is at fault, 2 the usage is.
 ///

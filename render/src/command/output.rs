@@ -1,9 +1,9 @@
 //! Images as files: numbers in EXR, colours in PNG.
 
-use super::Fallible;
 use super::arguments::{DrawArguments, View};
 use super::progress::ProgressFile;
 use super::tone::Tone;
+use super::{Fallible, thread_count};
 use adumbra_image::{
     Image, ImageFormat, ImagePart, ImageSize, PngImage, derivative_grey, derivative_scale,
     level_colour, level_legend, save_atomically, srgb, to_byte, write_exr, write_exr_part,
@@ -73,7 +73,7 @@ pub(crate) fn write(
                 _ => 3,
             };
             let image = Image::from_pixels(size, channels, pixels.to_vec());
-            let threads = arguments.threads.map_or(0, usize::from);
+            let threads = thread_count(arguments.threads);
             save_atomically(path, |file| match part {
                 Some(part) => write_exr_part(&image, part, threads, file),
                 None => write_exr(&image, threads, file),

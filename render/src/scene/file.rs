@@ -109,6 +109,8 @@ pub struct SceneOptions {
 pub const DEFAULT_SAMPLES: u32 = 16;
 /// Most samples of a pixel.
 pub const MAX_SAMPLES: u32 = 1 << 16;
+/// Surfaces that a path is scattered by at most, if neither the scene nor the command says.
+pub const DEFAULT_BOUNCES: u32 = 4;
 /// Most surfaces that a path may be scattered by.
 pub const MAX_BOUNCES: u32 = 64;
 

@@ -33,7 +33,7 @@ pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
-pub use file::{DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
+pub use file::{DEFAULT_BOUNCES, DEFAULT_SAMPLES, MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use fitted::with_inputs;
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};

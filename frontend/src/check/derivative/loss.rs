@@ -9,7 +9,7 @@ use super::reach::{CallsByPlace, ReachedFunctions, calls_of};
 use crate::ast::ParamDirection;
 use crate::lower::SignatureSlot;
 use adumbra_ir::module::DifferentiationMode;
-use adumbra_ir::passes::{LossCause, LostGradient, shadow_in_backward};
+use adumbra_ir::passes::{LossCause, LostGradient, curvature_left_out, shadow_in_backward};
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::{HashMap, HashSet};
 
@@ -206,7 +206,7 @@ impl<'a> TypeChecker<'a, '_> {
                     ))
             }
             LossCause::Curvature(texture) => {
-                return self.warn_of_curvature(&reached.textures[texture.index()], span);
+                return self.warn(curvature_left_out(&reached.textures[texture.index()], span));
             }
             LossCause::Closure => {
                 let message = format!(
@@ -349,17 +349,6 @@ impl<'a> TypeChecker<'a, '_> {
             )
             .here("its derivative is 0")
             .help("write `no_diff` before what the integer is made of, if no gradient is wanted, as in `(int)(no_diff x)`"),
-        );
-    }
-
-    fn warn_of_curvature(&mut self, texture: &str, span: Span) {
-        let message = format!(
-            "a second derivative ends here: the slopes of `{texture}` count as constants along it"
-        );
-        self.warn(
-            Diagnostic::new(Code::EndedGradient, span, message)
-                .here("its curvature counts as 0")
-                .help("write `no_diff` before the sample if its coordinates are meant to be constants"),
         );
     }
 

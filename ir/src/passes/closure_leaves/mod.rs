@@ -141,16 +141,9 @@ fn name_outputs(module: &mut Module, closure: &str, leaves: &[MadeLeaf]) -> Vec<
         first += output.ty.scalar_count() as u32;
     }
     let mut add = |name: String, ty: Type| {
-        let count = ty.scalar_count() as u32;
-        entry.members.push(SourceParam {
-            name: name.clone(),
-            ty: ty.clone(),
-            mode: PassingMode::Out,
-            params: (0, 0),
-            results: (first, count),
-            arrays: (0, 0),
-        });
-        first += count;
+        let member = SourceParam::output(&name, ty.clone(), first);
+        first += member.results.1;
+        entry.members.push(member);
         module.outputs.push(Output {
             name: name.clone(),
             ty,

@@ -168,14 +168,8 @@ pub fn trace_decisions(module: &mut Module, tracing: Tracing) -> Vec<DecisionSit
     let outputs = tracing.outputs();
     let before = (entry.results.len() - outputs.len()) as u32;
     for (first, (name, ty)) in (before..).zip(outputs) {
-        entry.members.push(SourceParam {
-            name: name.to_owned(),
-            ty: Type::Scalar(ty),
-            mode: PassingMode::Out,
-            params: (0, 0),
-            results: (first, 1),
-            arrays: (0, 0),
-        });
+        let member = SourceParam::output(name, Type::Scalar(ty), first);
+        entry.members.push(member);
         module.outputs.push(Output {
             name: name.to_owned(),
             ty: Type::Scalar(ty),

@@ -280,15 +280,14 @@ impl Forward<'_, '_> {
                     let kind = InstKind::Sample(tangents, detail, slopes);
                     let coordinates = [args[0], args[1]];
                     let sampled = self.builder.inst(kind, args, types, span);
-                    for (result, tangent) in inst.results.iter().zip(sampled.iter()) {
-                        self.tangents[result.index()] = Some(tangent);
-                    }
+                    let mut tangents: Args = sampled.iter().collect();
                     // Tangents of texels change along the texture as texels do.
                     if slopes == Slopes::Given {
                         let numbers = self.builder.with_given_slopes(sampled, coordinates, span);
-                        for (result, tangent) in inst.results.iter().zip(numbers) {
-                            self.tangents[result.index()] = Some(tangent);
-                        }
+                        tangents[..numbers.len()].copy_from_slice(&numbers);
+                    }
+                    for (result, tangent) in inst.results.iter().zip(tangents) {
+                        self.tangents[result.index()] = Some(tangent);
                     }
                 }
             }

@@ -115,6 +115,17 @@ pub fn no_forward_rule(name: &str, span: Span) -> Diagnostic {
         ))
 }
 
+/// Warns that a second derivative by the coordinates of a sample takes the texture's slopes as
+/// constants.
+pub fn curvature_left_out(texture: &str, span: Span) -> Diagnostic {
+    let message = format!(
+        "a second derivative ends here: the slopes of `{texture}` count as constants along it"
+    );
+    Diagnostic::new(Code::EndedGradient, span, message)
+        .here("its curvature counts as 0")
+        .help("write `no_diff` before the sample if its coordinates are meant to be constants")
+}
+
 /// Reports that a function reads a screen-space derivative, and is differentiated backward.
 pub fn shadow_in_backward(name: &str, span: Span) -> Diagnostic {
     let message = format!("`bwd_diff` reaches a screen derivative, in `{name}`");

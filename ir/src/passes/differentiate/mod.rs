@@ -55,7 +55,7 @@ mod zeros;
 
 pub use choose::KeepReason;
 pub use linearity::MAX_LINEAR_SETS;
-pub use loss::{no_forward_rule, shadow_in_backward};
+pub use loss::{curvature_left_out, no_forward_rule, shadow_in_backward};
 pub(super) use placeholder::forward_placeholder;
 pub(super) use screen::shadow_reads;
 pub(super) use slopes::expand as expand_slopes;

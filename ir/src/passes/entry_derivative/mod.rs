@@ -239,15 +239,7 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
     let mut builder = FunctionBuilder::new(module.entry().name.as_str(), span);
     let entry = module.entry();
     let inputs = entry.params().len() - lifted.len();
-    let mut args: Vec<ValueId> = Vec::with_capacity(derived.params().len());
-    for &param in &entry.params()[..inputs] {
-        let value = entry.value(param);
-        let param = builder.param(value.ty, value.span);
-        if let Some(name) = value.name {
-            builder.name(param, name);
-        }
-        args.push(param);
-    }
+    let mut args = builder.params_like(entry, inputs);
     let mut global = |id: GlobalId, scalar: u32| {
         let results = builder.inst(InstKind::Global(id, scalar), [], [Scalar::F32], span);
         results.first
@@ -273,21 +265,14 @@ pub fn differentiate_entry(module: &mut Module, derivative: &EntryDerivative) {
     for (name, ty) in given {
         let ty = tangent_type(&ty).expect("it has floats");
         let name = tangent_name(derivative.nested, &name);
-        let count = ty.scalar_count() as u32;
-        own.members.push(SourceParam {
-            name: name.clone(),
-            ty: ty.clone(),
-            mode: PassingMode::Out,
-            params: (0, 0),
-            results: (first, count),
-            arrays: (0, 0),
-        });
+        let member = SourceParam::output(&name, ty.clone(), first);
+        first += member.results.1;
+        own.members.push(member);
         module.outputs.push(Output {
             name,
             ty,
             metadata: Vec::new(),
         });
-        first += count;
     }
     debug_assert_eq!(first as usize, own.results.len());
     module.globals.extend(seeds.into_iter().map(|seed| Global {

@@ -32,15 +32,7 @@ pub(super) fn with_shadows_as_values(module: &mut Module, lifted: &[GlobalScalar
 
     let span = entry.span;
     let mut builder = FunctionBuilder::new(entry.name.as_str(), span);
-    let mut args: Vec<ValueId> = Vec::new();
-    for &param in &entry.params()[..inputs + lifted.len()] {
-        let value = entry.value(param);
-        let param = builder.param(value.ty, value.span);
-        if let Some(name) = value.name {
-            builder.name(param, name);
-        }
-        args.push(param);
-    }
+    let mut args = builder.params_like(&entry, inputs + lifted.len());
     let globals: Vec<ValueId> = (scalars.iter())
         .map(|&(id, scalar)| {
             let kind = InstKind::Global(id, scalar);

@@ -151,36 +151,21 @@ pub fn lost_gradients(
         let graph = FunctionGraph::new(&analysis, id, &summaries);
         while let Some(context) = contexts[id.index()].next() {
             let flow = graph.flow(&context);
-            for loss in &graph.losses {
-                let LossEdge {
-                    from,
-                    to,
-                    cause,
-                    span,
-                } = *loss;
+            let is_twice = |curve: &&LossEdge| flow.before[curve.from as usize];
+            let curves = graph.curves.iter().filter(is_twice);
+            for &LossEdge {
+                from,
+                to,
+                cause,
+                span,
+            } in graph.losses.iter().chain(curves)
+            {
                 let lost = LostGradient {
                     within: id,
                     cause,
                     span,
                 };
                 if flow.varied[from as usize] && flow.matters[to as usize] && seen.insert(lost) {
-                    found.losses.push(lost);
-                }
-            }
-            for curve in &graph.curves {
-                let LossEdge {
-                    from,
-                    to,
-                    cause,
-                    span,
-                } = *curve;
-                let lost = LostGradient {
-                    within: id,
-                    cause,
-                    span,
-                };
-                let is_twice = flow.before[from as usize] && flow.varied[from as usize];
-                if is_twice && flow.matters[to as usize] && seen.insert(lost) {
                     found.losses.push(lost);
                 }
             }

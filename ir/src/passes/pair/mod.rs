@@ -209,14 +209,8 @@ fn finish(module: &mut Module, doubled: Doubled<'_>, added: Vec<AddedOutput>) {
             let lanes = Lanes::NONE;
             function.results.push(FuncResult { ty, lanes });
         });
-        function.members.push(SourceParam {
-            name: name.clone(),
-            ty: ty.clone(),
-            mode: PassingMode::Out,
-            params: (0, 0),
-            results: (first, function.results.len() as u32 - first),
-            arrays: (0, 0),
-        });
+        let member = SourceParam::output(&name, ty.clone(), first);
+        function.members.push(member);
         module.outputs.push(Output {
             name,
             ty,

@@ -43,15 +43,8 @@ pub(super) fn straight(module: &Module) -> Result<Function, Refused> {
         guards: 0,
         iterations: 0,
     };
-    let mut args = Vec::new();
-    for &param in entry.params() {
-        let value = entry.value(param);
-        let param = straight.writer.builder.param(value.ty, value.span);
-        if let Some(name) = value.name {
-            straight.writer.builder.name(param, name);
-        }
-        args.push(param);
-    }
+    let builder = &mut straight.writer.builder;
+    let args = builder.params_like(entry, entry.params().len());
     let (results, _) = straight.call(module.entry, &args, Vec::new(), entry.span)?;
     let mut builder = straight.writer.builder;
     builder.terminate(InstKind::Return, results, entry.span);
