@@ -61,6 +61,12 @@ fn main() {
             }
         }
     }
+    for (compiler, level) in compilers
+        .iter()
+        .flat_map(|c| LEVELS.map(|level| (c, level)))
+    {
+        tables.networks(&out, compiler, level);
+    }
     fs::write(out.join("c_reference_tables.rs"), tables.source()).expect("OUT_DIR can be written");
 }
 
@@ -77,6 +83,7 @@ struct Tables {
     points: String,
     batches: String,
     edges: String,
+    networks: String,
 }
 
 impl Tables {
@@ -138,6 +145,27 @@ impl Tables {
         .expect("writing to a string");
     }
 
+    /// Networks, which have no transcendental function; with contraction and reassociation.
+    fn networks(&mut self, out: &Path, compiler: &str, level: (&str, &str)) {
+        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
+            return;
+        }
+        let (level, march) = level;
+        let name = format!("{compiler}_networks_{level}");
+        let mut build = base(out, compiler, "cheap", &name);
+        build
+            .file("c/networks.c")
+            .flag(format!("-march={march}"))
+            .flag("-mprefer-vector-width=512");
+        build.compile(&format!("limit_{name}"));
+        self.declare(&name, "networks", "NetworkTable");
+        writeln!(
+            self.networks,
+            "CNetworks {{ compiler: {compiler:?}, level: {level:?}, table: &{name}_networks }},"
+        )
+        .expect("writing to a string");
+    }
+
     fn declare(&mut self, name: &str, kind: &str, table: &str) {
         writeln!(self.declarations, "safe static {name}_{kind}: {table};")
             .expect("writing to a string");
@@ -149,6 +177,7 @@ impl Tables {
             points,
             batches,
             edges,
+            networks,
         } = self;
         format!(
             "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
@@ -159,6 +188,8 @@ pub fn points() -> Vec<CPoint> {{ vec![{points}] }}
 pub fn batches() -> Vec<CBatch> {{ vec![{batches}] }}
 /// Every build of the C reference of gradients through edges.
 pub fn edges() -> Vec<CEdges> {{ vec![{edges}] }}
+/// Every build of the C reference of networks.
+pub fn networks() -> Vec<CNetworks> {{ vec![{networks}] }}
 "
         )
     }

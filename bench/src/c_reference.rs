@@ -1,5 +1,5 @@
 //! The C reference: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of
-//! transcendentals, at each SIMD level; and `c/edges.c` at AVX2.
+//! transcendentals, at each SIMD level; `c/networks.c` at each, too; and `c/edges.c` at AVX2.
 
 use adumbra::batch::SimdLevel;
 use adumbra_cli::benchmarks::PixelGlobals;
@@ -131,6 +131,66 @@ pub fn edges() -> Vec<CEdges> {
         true => tables::edges(),
         false => Vec::new(),
     }
+}
+
+/// The exports of `c/networks.c`: a network with 2 inputs and 16 neurons in each hidden layer, and
+/// one with 3 and 64.
+#[repr(C)]
+pub struct NetworkTable {
+    networks: [NetworkRun; 2],
+}
+
+type NetworkRun = unsafe extern "C" fn(i32, *const f32, *const f32, *const f32, *mut f32, usize);
+
+/// One build of the networks.
+pub struct CNetworks {
+    /// The compiler.
+    pub compiler: &'static str,
+    /// The SIMD level that it needs.
+    pub level: &'static str,
+    table: &'static NetworkTable,
+}
+
+impl CNetworks {
+    /// Runs a network over all points: `kind` 0 gives its value, 1 the sum of its gradient by the
+    /// inputs, 2 the sum of that by the weights.
+    ///
+    /// # Panics
+    /// If the planes differ in length, their length is not a multiple of 64, or the weights are
+    /// not those of the network.
+    pub fn run(
+        &self,
+        index: usize,
+        kind: usize,
+        weights: &[f32],
+        [x, y]: &[Vec<f32>; 2],
+        out: &mut [f32],
+    ) {
+        let points = x.len();
+        assert!(y.len() == points && out.len() == points && points.is_multiple_of(BLOCK));
+        assert_eq!(weights.len(), [337, 4481][index]);
+        let run = self.table.networks[index];
+        // SAFETY: all planes have that many floats, a multiple of C's block, and the weights are
+        // as many as the network has; C keeps no pointer. `networks` left out builds that this
+        // processor cannot run.
+        unsafe {
+            run(
+                kind as i32,
+                weights.as_ptr(),
+                x.as_ptr(),
+                y.as_ptr(),
+                out.as_mut_ptr(),
+                points,
+            )
+        }
+    }
+}
+
+/// Every build of the networks that this processor can run.
+pub fn networks() -> Vec<CNetworks> {
+    let mut networks = tables::networks();
+    networks.retain(|build| SimdLevel::from_name(build.level).is_some_and(SimdLevel::is_available));
+    networks
 }
 
 /// The most points that a build computes at once.

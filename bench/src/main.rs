@@ -15,6 +15,7 @@ mod case;
 mod edges;
 mod gains;
 mod materials;
+mod networks;
 mod page;
 mod point;
 
@@ -38,6 +39,7 @@ fn main() {
     point::run(&mut report);
     batch::run(&mut report);
     edges::run(&mut report);
+    networks::run(&mut report);
     materials::run(&mut report);
     baselines::run(&mut report);
     if json {

@@ -103,8 +103,9 @@ pub enum InstKind {
     /// stops the point where the call would be too deep. The number is that of open inlined calls
     /// around it.
     EnterInlined(u32),
-    /// `→ 0`: counts as a loop iteration whose instructions are unrolled after it: takes its step.
-    NextIteration,
+    /// `→ 0`: takes a step: that of a loop iteration whose instructions are unrolled after it, or one
+    /// for moving elements of an array that became values.
+    TakeStep,
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),
     /// `initial values of the region's parameters → broken values`: runs the region until a break
@@ -523,7 +524,7 @@ instructions! {
     "call" = Call(callee, arrays), [Function(callee), Passed(arrays)], " _(*)_",
         OfFunction(*callee) => OfFunction(*callee), Function(*callee), Calls;
     "enter" = EnterInlined(open), [Number(open)], " _", NONE => NONE, Never, TakesSteps;
-    "turn" = NextIteration, [], "", NONE => NONE, Never, TakesSteps;
+    "turn" = TakeStep, [], "", NONE => NONE, Never, TakesSteps;
 
     "if" = If(then, other), [Region(then), Region(other)], " *",
         Are(&[Bool]) => OfEdges, Edges, HasRegions;

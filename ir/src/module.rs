@@ -405,6 +405,18 @@ pub struct Inst {
     pub span: Span,
 }
 
+impl Inst {
+    /// Takes a step.
+    pub(crate) fn take_step(span: Span) -> Inst {
+        Inst {
+            kind: InstKind::TakeStep,
+            args: Args::new(),
+            results: Results::NONE,
+            span,
+        }
+    }
+}
+
 impl Function {
     /// The properties of a value.
     pub fn value(&self, id: ValueId) -> &Value {

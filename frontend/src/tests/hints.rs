@@ -176,7 +176,7 @@ fn blocks_keep_a_record_for_several_iterations() {
             let text = program("", &format!("[ForceUnroll({block})] {body}"));
             assert_eq!(kept(&text).1, bits, "{text}");
             let module = derived(&text).expect("it can be made");
-            let next = count(&module, |kind| *kind == InstKind::NextIteration);
+            let next = count(&module, |kind| *kind == InstKind::TakeStep);
             assert_eq!(next > 0, block > 1, "{text}");
         }
     }

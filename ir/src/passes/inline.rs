@@ -1,26 +1,33 @@
-//! Inlining of straight-line functions, so that `dot` costs its products and sums, and constants of
-//! callers reach callees.
+//! Inlining of functions, so that `dot` costs its products and sums, constants of callers reach
+//! callees, and arrays are not copied to be passed.
 //!
-//! Assumes functions that the verifier accepts. Guarantees: no call is left of a function that is
-//! one region without calls and arrays, after its own calls were replaced, if it is
-//! - *free*: of the standard library, of at most [`MAX_INLINE`] instructions. Inlined instructions
-//!   have the span of the call, for faults and messages. Entering it takes no step of the budget
-//!   and no call depth. This happens before anything else, and always, so all engines and all
-//!   compilations of a shader agree in that;
-//! - or else of at most [`MAX_COUNTED`] instructions, within the capacity [`MAX_INLINED`] of the
-//!   module. An [`EnterInlined`](InstKind::EnterInlined) before the inlined instructions counts as
-//!   the call did, so that inlining is unobservable. Names and spans stay.
+//! Assumes functions that the verifier accepts. Guarantees: no call is left of a function without
+//! calls that is written, after its own calls were replaced, if it is
+//! - *free*: of the standard library, one region without arrays, of at most [`MAX_INLINE`]
+//!   instructions. Inlined instructions have the span of the call, for faults and messages.
+//!   Entering it takes no step of the budget and no call depth. This happens before anything else,
+//!   and always, so all engines and all compilations of a shader agree in that;
+//! - or else *counted*: one region without arrays, or any with an array for a parameter, of at most
+//!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or the latter
+//!   of any size if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
+//!   the inlined instructions counts as the call did, so that inlining is unobservable. Names and
+//!   spans stay. `inline/arrays.rs` has what becomes of arrays.
+
+mod arrays;
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::calls::{CallGraph, callees};
 use crate::copy::Copied;
+use crate::entry_steps::cleared_arrays;
 use crate::module::*;
-use crate::span::Span;
+pub use arrays::MAX_INLINED_ELEMENTS;
+use arrays::PassedArrays;
 
 /// The most instructions that a function has whose calls take no step.
 pub const MAX_INLINE: usize = 64;
 
-/// The most instructions that an inlined function has whose calls count.
+/// The most instructions that an inlined function has whose calls count, if it is called in several
+/// places.
 pub const MAX_COUNTED: usize = 512;
 
 /// The most instructions that a module gets by inlining functions whose calls count.
@@ -43,41 +50,56 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
     let mut inliner = Inliner {
         calls: vec![Calls::Stay; module.functions.len()],
         capacity,
+        elements: MAX_INLINED_ELEMENTS,
     };
+    let mut places = vec![0_usize; module.functions.len()];
+    for &id in &calls.order {
+        for callee in callees(module.function(id)) {
+            places[callee.index()] += 1;
+        }
+    }
     for &id in &calls.order {
         inliner.inline_within(module, id);
-        inliner.calls[id.index()] = calls_of(module.function(id));
+        inliner.calls[id.index()] = match calls_of(module.function(id), places[id.index()]) {
+            // Functions stay apart.
+            Calls::Counted(_) if capacity == 0 => Calls::Stay,
+            calls => calls,
+        };
     }
 }
 
 /// Whether no function is called that costs nothing to inline.
 pub(super) fn is_done(module: &Module) -> bool {
     let functions = module.functions.iter();
-    let is_free: Vec<bool> = functions.map(|f| calls_of(f) == Calls::Free).collect();
+    let is_free: Vec<bool> = functions.map(|f| calls_of(f, 2) == Calls::Free).collect();
     let order = CallGraph::new(module).order;
     let mut called = order.iter().flat_map(|&id| callees(module.function(id)));
     !called.any(|callee| is_free[callee.index()])
 }
 
-fn calls_of(function: &Function) -> Calls {
-    let insts = &function.region(function.body).insts;
-    let is_straight = function.custom == CustomDerivatives::default()
-        && function.arrays.is_empty()
+/// The treatment of a function that is called in that many places.
+fn calls_of(function: &Function, places: usize) -> Calls {
+    let has_calls = || callees(function).next().is_some();
+    let is_written = function.recipe.is_none();
+    if function.custom != CustomDerivatives::default() || !is_written || has_calls() {
+        return Calls::Stay;
+    }
+    let body = &function.region(function.body).insts;
+    let is_straight = function.arrays.is_empty()
         && function.terminator(function.body).kind == InstKind::Return
-        && insts.iter().all(|inst| {
-            !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()
-        });
-    let counts = |inst: &Inst| {
-        matches!(
-            inst.kind,
-            InstKind::EnterInlined(_) | InstKind::NextIteration
-        )
-    };
-    match insts.len() {
-        _ if !is_straight => Calls::Stay,
-        ..=MAX_INLINE if function.library && !insts.iter().any(counts) => Calls::Free,
+        && body.iter().all(|inst| inst.kind.regions().next().is_none());
+    let counts = |inst: &Inst| matches!(inst.kind, InstKind::EnterInlined(_) | InstKind::TakeStep);
+    if is_straight && function.library && body.len() <= MAX_INLINE && !body.iter().any(counts) {
+        return Calls::Free;
+    }
+    let mut len = 0;
+    function.for_each_region(|id| len += function.region(id).insts.len());
+    match function.array_params().next() {
+        // Its instructions are moved.
+        Some(_) if places == 1 => Calls::Counted(0),
         // The `EnterInlined` takes the place of the `Return`.
-        len @ ..=MAX_COUNTED => Calls::Counted(len),
+        Some(_) if len <= MAX_COUNTED => Calls::Counted(len),
+        None if is_straight && len <= MAX_COUNTED => Calls::Counted(len),
         _ => Calls::Stay,
     }
 }
@@ -87,23 +109,11 @@ struct Inliner {
     calls: Vec<Calls>,
     /// The number of instructions that may still be added to the module.
     capacity: usize,
+    /// The number of elements of arrays that callers may still get.
+    elements: usize,
 }
 
 impl Inliner {
-    /// The function to be inlined in place of an instruction.
-    fn inlined(&mut self, inst: &Inst) -> Option<(FuncId, Calls)> {
-        let InstKind::Call(callee, _) = inst.kind else {
-            return None;
-        };
-        let calls = self.calls[callee.index()];
-        match calls {
-            Calls::Stay => return None,
-            Calls::Counted(len) => self.capacity = self.capacity.checked_sub(len)?,
-            Calls::Free => {}
-        }
-        Some((callee, calls))
-    }
-
     /// Replaces calls in one function.
     fn inline_within(&mut self, module: &mut Module, id: FuncId) {
         let may = |inst: &Inst| match inst.kind {
@@ -120,83 +130,172 @@ impl Inliner {
         if !any {
             return;
         }
-
-        // The callees have no calls, so the caller is none of them: its parts can be taken out
-        // while theirs are read.
-        let caller = &mut module.functions[id.index()];
-        let mut values = std::mem::take(&mut caller.values);
-        let mut regions = std::mem::take(&mut caller.regions);
-        let mut aliases = Replacements::new(values.len());
+        let body = caller.body;
+        let cleared = cleared_arrays(caller);
+        let mut aliases = Replacements::new(caller.values.len());
         for region in order {
-            let region = &mut regions[region.index()];
-            let insts = std::mem::take(&mut region.insts);
-            region.insts.reserve(insts.len());
+            let insts =
+                std::mem::take(&mut module.functions[id.index()].regions[region.index()].insts);
+            let mut out = Vec::with_capacity(insts.len());
             for mut inst in insts {
                 aliases.rewrite(&mut inst);
-                match self.inlined(&inst) {
-                    Some((callee, calls)) => {
-                        let callee = &module.functions[callee.index()];
-                        let is_free = calls == Calls::Free;
-                        let out = &mut region.insts;
-                        copy(callee, &inst, is_free, &mut values, &mut aliases, out);
+                match inst.kind {
+                    InstKind::Call(callee, _) if self.calls[callee.index()] != Calls::Stay => {
+                        let both = [id.index(), callee.index()];
+                        let both = module.functions.get_disjoint_mut(both);
+                        let [caller, callee_function] = both.expect("what is inlined has no calls");
+                        let mut copy = Copy {
+                            caller,
+                            callee: callee_function,
+                            call: &inst,
+                            aliases: &mut aliases,
+                            out: &mut out,
+                        };
+                        if !self.inline_call(callee, region == body, &mut copy) {
+                            out.push(inst);
+                        }
                     }
-                    None => region.insts.push(inst),
+                    _ => out.push(inst),
                 }
             }
+            module.functions[id.index()].regions[region.index()].insts = out;
         }
-        let caller = &mut module.functions[id.index()];
-        caller.values = values;
-        caller.regions = regions;
+        arrays::take_entry_steps(&mut module.functions[id.index()], &cleared);
+    }
+
+    /// Inlines a call, if there is capacity. `is_certain` says that it is outside of control flow.
+    fn inline_call(&mut self, callee: FuncId, is_certain: bool, copy: &mut Copy<'_>) -> bool {
+        let len = match self.calls[callee.index()] {
+            Calls::Stay => return false,
+            Calls::Free => {
+                copy.write(None);
+                return true;
+            }
+            Calls::Counted(len) => len,
+        };
+        let arrays = PassedArrays::new(copy.caller, copy.callee, copy.call);
+        let is_certain = is_certain && !copy.returns_early();
+        let elements = arrays.elements(copy.callee, is_certain);
+        let capacity = self.capacity.checked_sub(len);
+        let elements = elements.and_then(|elements| self.elements.checked_sub(elements));
+        let (Some(capacity), Some(elements)) = (capacity, elements) else {
+            return false;
+        };
+        (self.capacity, self.elements) = (capacity, elements);
+        copy.write(Some(&arrays));
+        true
     }
 }
 
-/// Appends the callee's instructions, and replaces the results of the call.
-fn copy(
-    callee: &Function,
-    call: &Inst,
-    is_free: bool,
-    values: &mut Vec<Value>,
-    aliases: &mut Replacements,
-    out: &mut Vec<Inst>,
-) {
-    let mut copied = Copied::new(callee);
-    for (&param, &arg) in callee.params().iter().zip(&call.args) {
-        copied.set_value(param, arg);
-    }
-    // The library's source is hidden.
-    let span_of = |own: Span| if is_free { call.span } else { own };
-    if !is_free {
-        out.push(Inst {
-            kind: InstKind::EnterInlined(0),
-            args: Args::new(),
-            results: Results::NONE,
-            span: call.span,
+/// A call that is being replaced.
+struct Copy<'a> {
+    caller: &'a mut Function,
+    callee: &'a Function,
+    call: &'a Inst,
+    /// The results of the call are replaced.
+    aliases: &'a mut Replacements,
+    out: &'a mut Vec<Inst>,
+}
+
+impl Copy<'_> {
+    /// Whether the callee returns from within its regions.
+    fn returns_early(&self) -> bool {
+        let callee = self.callee;
+        let mut early = false;
+        callee.for_each_region(|id| {
+            early |= id != callee.body && callee.terminator(id).kind == InstKind::Return;
         });
+        early
     }
-    for inst in &callee.region(callee.body).insts {
-        if inst.kind == InstKind::Return {
-            for (result, &value) in call.results.iter().zip(&inst.args) {
-                let value = copied.value(value);
-                pass_on_name(values, result, value);
-                aliases.replace(result, value);
-            }
-            return;
+
+    /// Appends the callee's instructions, and replaces the results of the call. Without `arrays`
+    /// nothing counts.
+    fn write(&mut self, arrays: Option<&PassedArrays>) {
+        let Copy { callee, call, .. } = *self;
+        let mut copied = Copied::new(callee);
+        for (&param, &arg) in callee.params().iter().zip(&call.args) {
+            copied.set_value(param, arg);
         }
-        let mut copy = inst.clone();
-        copied.inst(&mut copy, values.len());
-        for old in inst.results.iter() {
-            let value = *callee.value(old);
-            values.push(Value {
-                name: value.name.filter(|_| !is_free),
-                span: span_of(value.span),
-                ..value
+        if let Some(arrays) = arrays {
+            arrays.pass_in(self, &mut copied);
+            self.out.push(Inst {
+                kind: InstKind::EnterInlined(0),
+                args: Args::new(),
+                results: Results::NONE,
+                span: call.span,
             });
+            arrays.clear(self);
         }
-        aliases.extend(values.len());
-        if let InstKind::EnterInlined(open) = &mut copy.kind {
-            *open = open.saturating_add(1);
+        let is_free = arrays.is_none();
+        let early = self.returns_early();
+        if early {
+            // The function's results leave a block.
+            copied.set_region(callee.body, RegionId(self.caller.regions.len() as u32));
+            self.caller.regions.push(Region::default());
         }
-        copy.span = span_of(copy.span);
-        out.push(copy);
+        let value = |_: &Function, old| {
+            let value = *callee.value(old);
+            Value {
+                name: value.name.filter(|_| !is_free),
+                // The library's source is hidden.
+                span: if is_free { call.span } else { value.span },
+                ..value
+            }
+        };
+        let original = |_: &Function, id| {
+            let mut region = callee.region(id).clone();
+            for inst in &mut region.insts {
+                match &mut inst.kind {
+                    InstKind::EnterInlined(open) => *open = open.saturating_add(1),
+                    kind @ InstKind::Return => *kind = InstKind::Break(callee.body),
+                    _ => {}
+                }
+                if is_free {
+                    inst.span = call.span;
+                }
+            }
+            region
+        };
+        let mut body = original(self.caller, callee.body).insts;
+        let last = body.pop().expect("a region ends with a terminator");
+        let mut insts = Vec::with_capacity(body.len() + 1);
+        for mut inst in body {
+            let mut nested = Vec::new();
+            for region in inst.kind.regions() {
+                callee.for_each_region_within(region, |id| nested.push(id));
+            }
+            copied.regions(self.caller, &nested, original, value);
+            let results = inst.results;
+            copied.inst(&mut inst, self.caller.values.len());
+            for old in results.iter() {
+                let value = value(self.caller, old);
+                self.caller.values.push(value);
+            }
+            insts.push(inst);
+        }
+        self.aliases.extend(self.caller.values.len());
+        if early {
+            let mut last = last;
+            copied.rename(&mut last);
+            insts.push(last);
+            let block = copied.region(callee.body);
+            self.caller.regions[block.index()].insts = insts;
+            self.out.push(Inst {
+                kind: InstKind::Block(block),
+                args: Args::new(),
+                results: call.results,
+                span: call.span,
+            });
+        } else {
+            self.out.append(&mut insts);
+            for (result, &value) in call.results.iter().zip(&last.args) {
+                let value = copied.value(value);
+                pass_on_name(&mut self.caller.values, result, value);
+                self.aliases.replace(result, value);
+            }
+        }
+        if let Some(arrays) = arrays {
+            arrays.pass_out(self);
+        }
     }
 }

@@ -9,8 +9,8 @@
 //! 2. *Rules*: `shadow_rules` has functions with custom forward derivatives make their shadows by
 //!    them, where those are demanded.
 //! 3. *Inlining* of straight-line functions; *cleanup* (`fold`, `gvn`, `dce`) of each function, and
-//!    again after *unrolling* of loops with a known number of iterations; *pruning* of functions
-//!    that are not called.
+//!    again after *unrolling* of loops with a known number of iterations, which includes scalar
+//!    replacement of arrays; *pruning* of functions that are not called.
 //! 4. *Lanes*: `shadow_flow` and `summary` have the flow of shadows through functions and calls.
 //!    `specialise` finds the variants of each function and, with `lineage` and `demand`, the lanes
 //!    of their values. `lane_assignment` writes them into the IR. Where a `Shadow` became 0, its
@@ -44,6 +44,7 @@ mod pipeline;
 mod quad;
 mod replacement;
 mod report;
+mod scalar_replacement;
 mod shadow_flow;
 mod shadow_rules;
 mod source_sets;
@@ -72,7 +73,7 @@ pub use entry_derivative::{
     EntryDerivative, EntryLosses, FloatGlobal, differentiate_entry, entry_losses, tangent_globals,
     tangent_name, tangent_type,
 };
-pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
+pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED, MAX_INLINED_ELEMENTS};
 pub use lost_gradients::{
     GradientContext, GradientSignature, LossCause, LostGradient, LostGradients, MAX_CONTEXTS,
     MAX_ELEMENT_NODES, lost_gradients,
@@ -86,10 +87,12 @@ pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};
 pub use quad::{AtDivergence, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
+pub use scalar_replacement::{MAX_COPIED_BY_ELEMENT, MAX_JOINED_ELEMENTS, MAX_REPLACED_ELEMENTS};
 pub use shadow_rules::MAX_RULES_WITHIN;
 pub use specialise::MAX_VARIANTS;
 pub use unroll::{
-    LONG_OP_COST, MAX_FORCED, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN,
+    LONG_OP_COST, MAX_FORCED, MAX_UNROLL_ROUNDS, MAX_UNROLLED, MAX_UNROLLED_IN_ALL,
+    MAX_UNROLLED_WITHIN, UNROLLED_FOR_ELEMENT,
 };
 
 use crate::calls::CallGraph;

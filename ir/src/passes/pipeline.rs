@@ -7,9 +7,9 @@
 
 use super::pass_times::{PassClock, PassPhase};
 use super::{
-    KeptRecord, MAX_INLINED, MAX_ROUNDS, MAX_UNROLLED_IN_ALL, PassObserver, PassOptions, dce,
-    differentiate, fold, gvn, inline, lane_assignment, quad, shadow_rules, straighten, surfaces,
-    unroll,
+    KeptRecord, MAX_FORCED, MAX_INLINED, MAX_ROUNDS, MAX_UNROLL_ROUNDS, MAX_UNROLLED_IN_ALL,
+    PassObserver, PassOptions, dce, differentiate, fold, gvn, inline, lane_assignment, quad,
+    scalar_replacement, shadow_rules, straighten, surfaces, unroll,
 };
 use crate::calls::{self, CallGraph};
 use crate::diagnostic::Diagnostic;
@@ -27,7 +27,7 @@ pub enum PassSlot {
     Inlining,
     /// Each function, callees first; again where a later slot made work.
     Cleanup,
-    /// Each function, after its cleanup.
+    /// Each function, after its cleanup, again while that makes work.
     Unrolling,
     /// The module, after all its functions.
     Pruning,
@@ -202,7 +202,20 @@ pub const PIPELINE: &[Pass] = &[
         applies: ALWAYS,
         run: |module, runner| {
             let function = &mut module.functions[runner.function.index()];
-            let any = unroll::unroll(function, &module.hints, &mut runner.capacity);
+            let (forced, capacity) = (&mut runner.forced_capacity, &mut runner.capacity);
+            let any = unroll::unroll_where_forced(function, &module.hints, forced)
+                | unroll::unroll(function, &module.hints, capacity);
+            PassEffect::again(any, PassEffect::None)
+        },
+        holds: UNCHECKED,
+    },
+    Pass {
+        name: "scalar_replacement",
+        slot: PassSlot::Unrolling,
+        establishes: "arrays of which each index is a constant are values",
+        applies: ALWAYS,
+        run: |module, runner| {
+            let any = scalar_replacement::replace(runner.function(module));
             PassEffect::again(any, PassEffect::None)
         },
         holds: UNCHECKED,
@@ -253,6 +266,8 @@ pub(super) struct PassRunner<'a, 'w> {
     function: FuncId,
     /// The number of instructions that unrolling may still add.
     capacity: usize,
+    /// The number that it may add where it is asked for.
+    forced_capacity: usize,
     /// Whether functions get variants.
     specialise: bool,
     /// What reverse mode keeps on tapes.
@@ -269,6 +284,7 @@ impl<'a, 'w> PassRunner<'a, 'w> {
             clock: PassClock::start(),
             function: FuncId::default(),
             capacity: MAX_UNROLLED_IN_ALL,
+            forced_capacity: MAX_FORCED,
             specialise: true,
             kept: Vec::new(),
             refused: Vec::new(),
@@ -316,7 +332,7 @@ impl<'a, 'w> PassRunner<'a, 'w> {
     /// Finds lanes, and folds the constants that they cause. Functions get variants once, and no
     /// loop is unrolled any more.
     pub(super) fn annotate(&mut self, module: &mut Module) {
-        self.capacity = 0;
+        (self.capacity, self.forced_capacity) = (0, 0);
         for round in 0..=MAX_ROUNDS {
             self.specialise = round == 0;
             if !self.slot(PassSlot::Lanes, module) || round == MAX_ROUNDS {
@@ -337,7 +353,10 @@ impl<'a, 'w> PassRunner<'a, 'w> {
     pub(super) fn functions(&mut self, module: &mut Module, order: &[FuncId]) {
         for &id in order {
             self.cleanup(module, id);
-            if self.slot(PassSlot::Unrolling, module) {
+            for _ in 0..MAX_UNROLL_ROUNDS {
+                if !self.slot(PassSlot::Unrolling, module) {
+                    break;
+                }
                 self.cleanup(module, id);
             }
         }

@@ -2,12 +2,13 @@
 //!
 //! Assumes a folded function: every value that is always the same is a constant. Guarantees: a loop
 //! that ends by constants alone, within the limits, becomes its iterations, one after the other, up
-//! to where it ends. A [`NextIteration`](InstKind::NextIteration) replaces each `Continue` and
+//! to where it ends. A [`TakeStep`](InstKind::TakeStep) replaces each `Continue` and
 //! takes its step of the budget, so that unrolling is unobservable. Names and spans stay. A loop
 //! stays if anything else may leave or continue it. It also stays if it would become more than
 //! [`MAX_UNROLLED`] instructions, or [`MAX_UNROLLED_WITHIN`] inside of other loops, or more than
 //! the remaining capacity of the module ([`MAX_UNROLLED_IN_ALL`]). A long op counts as
-//! [`LONG_OP_COST`] of them.
+//! [`LONG_OP_COST`] of them. A loop that has elements of arrays at places that its iterations make
+//! known, or words of tapes, may become [`UNROLLED_FOR_ELEMENT`] more for each.
 //!
 //! Hints of the shader writer change that, for loops that are differentiated: a loop that has more
 //! iterations than `[MaxIters]` says stays; one with `[ForceUnroll]` may become [`MAX_FORCED`]
@@ -23,7 +24,7 @@ mod iterations;
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::copy::Copied;
-use crate::derivative::HintKind;
+use crate::derivative::{DerivativeHint, HintKind};
 use crate::module::*;
 use crate::span::Span;
 pub(super) use forced::NotUnrolled;
@@ -40,8 +41,17 @@ pub const MAX_UNROLLED_WITHIN: usize = 1 << 8;
 /// machine code is thousands.
 pub const LONG_OP_COST: usize = 1 << 8;
 
+/// The number of instructions that a loop may become in addition for each access of an element, or
+/// of a word of a tape, whose place is then known: elements at places that vary cost as many
+/// instructions, and those at known ones may become [values](super::scalar_replacement).
+pub const UNROLLED_FOR_ELEMENT: usize = 1 << 4;
+
 /// The most instructions that a module gets by unrolled loops.
-pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
+pub const MAX_UNROLLED_IN_ALL: usize = 1 << 15;
+
+/// How often a function is unrolled, with cleanup after each time: what an inner loop counts may
+/// end the next one.
+pub const MAX_UNROLL_ROUNDS: usize = 4;
 
 /// The most instructions that a module gets by loops that are unrolled because hints say so.
 pub const MAX_FORCED: usize = 1 << 16;
@@ -61,8 +71,21 @@ pub(super) fn unroll(
             true => MAX_UNROLLED_WITHIN,
             false => MAX_UNROLLED,
         };
-        unroller.region(id, |_| most);
+        unroller.region(id, |_| most, UNROLLED_FOR_ELEMENT);
     })
+}
+
+/// Unrolls the loops of a function that have `[ForceUnroll]`, where that is possible within
+/// `capacity`. Returns whether there was one.
+pub(super) fn unroll_where_forced(
+    function: &mut Function,
+    hints: &DerivativeHints,
+    capacity: &mut usize,
+) -> bool {
+    let is_forced = |hint: &DerivativeHint| hint.kind == HintKind::Unroll;
+    *capacity > 0
+        && hints.0.iter().any(is_forced)
+        && unroll_forced(function, hints, capacity, &mut None)
 }
 
 /// Unrolls the loops of a function that have `[ForceUnroll]`, as far as their numbers of iterations
@@ -76,10 +99,11 @@ pub(super) fn unroll_forced(
     *stays = None;
     Unroller::run(function, hints, capacity, |unroller, id, _| {
         let most = *unroller.capacity;
-        unroller.region(id, |span| match hints.forces(span) {
+        let most_of = |span| match hints.forces(span) {
             Some(_) => most,
             None => 0,
-        });
+        };
+        unroller.region(id, most_of, 0);
         let refused = unroller.forced(id);
         *stays = refused.or(*stays);
     })
@@ -185,15 +209,15 @@ impl Unroller<'_> {
     }
 
     /// Unrolls the loops among a region's instructions that become `most` instructions at most, by
-    /// the span of the loop.
-    fn region(&mut self, id: RegionId, most: impl Fn(Span) -> usize) {
+    /// the span of the loop, and `for_elements` more for each access of memory.
+    fn region(&mut self, id: RegionId, most: impl Fn(Span) -> usize, for_elements: usize) {
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
             self.aliases.rewrite(&mut inst);
             let iterations = match inst.kind {
                 InstKind::Loop(body) => {
-                    let iterations = self.iterations(body, &inst, most(inst.span));
+                    let iterations = self.iterations(body, &inst, most(inst.span), for_elements);
                     iterations.map(|iterations| (body, iterations))
                 }
                 _ => None,
@@ -239,7 +263,7 @@ impl Unroller<'_> {
                     }
                     InstKind::Continue(_) => {
                         let carried = self.copied.args(&inst.args);
-                        out.push(next_iteration(inst.span));
+                        out.push(Inst::take_step(inst.span));
                         self.carry(&params, &carried);
                     }
                     _ => self.copy(inst, out),
@@ -332,15 +356,5 @@ impl Unroller<'_> {
             }
         }
         true
-    }
-}
-
-/// Takes the step of a loop's next iteration.
-fn next_iteration(span: Span) -> Inst {
-    Inst {
-        kind: InstKind::NextIteration,
-        args: Args::new(),
-        results: Results::NONE,
-        span,
     }
 }

@@ -179,7 +179,7 @@ impl Maker<'_> {
             21 | 22 => self.call(),
             23 if self.random.one_in(4) => {
                 let counted = match self.random.below(4) as u32 {
-                    3 => InstKind::NextIteration,
+                    3 => InstKind::TakeStep,
                     open => InstKind::EnterInlined(open),
                 };
                 self.described(counted, 0);

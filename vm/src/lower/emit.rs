@@ -148,7 +148,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             }
             InstKind::Call(callee, arrays) => self.call(at, inst, *callee, arrays),
             InstKind::EnterInlined(open) => self.emit_at(inst.span, Opcode::Enter, [*open]),
-            InstKind::NextIteration => self.emit_at(inst.span, Opcode::Iteration, []),
+            InstKind::TakeStep => self.emit_at(inst.span, Opcode::Iteration, []),
             InstKind::Yield => {
                 let innermost = self.work.scopes.len() - 1;
                 self.jump_out(innermost, args, at);

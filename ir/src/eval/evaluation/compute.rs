@@ -102,7 +102,7 @@ impl<F: Number> Evaluation<'_, F> {
                 self.count_entry(1, open, inst.span)?;
                 return Ok(Values::new());
             }
-            InstKind::NextIteration => {
+            InstKind::TakeStep => {
                 self.take_steps(1, inst.span)?;
                 self.state.tally.iterations += 1;
                 return Ok(Values::new());

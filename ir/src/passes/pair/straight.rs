@@ -324,9 +324,7 @@ impl<'m> Straight<'m> {
             InstKind::Message(_) if is_guarded => {
                 return refused(Refusal::EffectInArm("a message"));
             }
-            InstKind::Message(_) | InstKind::EnterInlined(_) | InstKind::NextIteration => {
-                Vec::new()
-            }
+            InstKind::Message(_) | InstKind::EnterInlined(_) | InstKind::TakeStep => Vec::new(),
             InstKind::Call(callee, passed) => {
                 let arrays = passed.iter().map(|array| &frame.arrays[array.index()]);
                 let mut given: Vec<Vec<ValueId>> = arrays.cloned().collect();

@@ -54,7 +54,7 @@ fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool
             | InstKind::Global(..)
             | InstKind::Shadow(_)
             | InstKind::EnterInlined(_)
-            | InstKind::NextIteration
+            | InstKind::TakeStep
             | InstKind::WithSlopes(_)
             | InstKind::Sample(..) => true,
             InstKind::Op(op) => op.info().fault.is_none(),

@@ -456,10 +456,9 @@ fn dropped_ops_pass_nothing() {
 
 #[test]
 fn dropped_ops_pass_nothing_through_calls_and_arrays() {
-    let text = "fn main(%0: f32) -> (f32) ^0 {
+    let text = "fn main(%2: i32) -> (f32) ^0 {
            array &0: f32[2]
            %1: f32 = global g[0]
-           %2: i32 = const 0
            %3: f32 = call curve(%1)
            store &0[%2], %3
            %4: f32 = load &0[%2]

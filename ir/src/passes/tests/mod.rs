@@ -21,6 +21,7 @@ mod pair;
 mod post;
 mod quad;
 mod random;
+mod scalar_replacement;
 mod shadow_rules;
 mod slopes;
 mod unread;

@@ -40,7 +40,7 @@ fn loops_and_iterations(module: &Module) -> (usize, usize) {
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     let insts = || regions.clone().flat_map(|r| &r.insts);
     let loops = insts().filter(|inst| matches!(inst.kind, InstKind::Loop(_)));
-    let iterations = insts().filter(|inst| inst.kind == InstKind::NextIteration);
+    let iterations = insts().filter(|inst| inst.kind == InstKind::TakeStep);
     (loops.count(), iterations.count())
 }
 
@@ -65,7 +65,7 @@ fn loop_with_constant_end_is_unrolled() {
     );
     let main = out.entry();
     let iterations =
-        (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::NextIteration);
+        (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::TakeStep);
     assert!(
         iterations.clone().all(|inst| inst.span.start == 7),
         "places stay"

@@ -159,6 +159,11 @@ fn arrays_follow_passing_mode() {
            store &1[%0], %1
            %2: f32 = load &2[%0]
            store &2[%0], %2
+           call endless()
+           return
+         }
+         fn endless() -> () ^0 {
+           call endless()
            return
          }",
         &DUAL,

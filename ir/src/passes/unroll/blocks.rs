@@ -1,10 +1,10 @@
 //! Unrolling to blocks: a loop stays, and has n iterations one after the other in its region.
 //!
 //! Each but the last goes on to the next where it continued, with a
-//! [`NextIteration`](InstKind::NextIteration). If it continues inside of nested regions, it is a
+//! [`TakeStep`](InstKind::TakeStep). If it continues inside of nested regions, it is a
 //! block that is left there. Breaks leave the loop as before.
 
-use super::{HintKind, Unroller, next_iteration};
+use super::{HintKind, Unroller};
 use crate::module::*;
 use crate::span::Span;
 
@@ -69,7 +69,7 @@ impl Unroller<'_> {
                 true => self.copy_list(body, &mut out),
                 false => self.block(body, &insts, &params, &mut out),
             };
-            out.push(next_iteration(end));
+            out.push(Inst::take_step(end));
             self.carry(&params, &carried);
         }
         insts.iter().for_each(|inst| self.copy(inst, &mut out));

@@ -5,7 +5,7 @@
 //! constant decides is left to folding. The bound is found by running the iterations on what is
 //! constant: a condition that is not goes both ways.
 
-use super::{Unroller, next_iteration};
+use super::Unroller;
 use crate::module::*;
 use crate::passes::fold::constant;
 use crate::span::Span;
@@ -243,7 +243,7 @@ impl Unroller<'_> {
                 true => self.copy_all(&insts, &mut out),
                 false => self.block(block, &insts, &params, &mut out),
             };
-            out.push(next_iteration(end));
+            out.push(Inst::take_step(end));
             self.carry(&params, &carried);
         }
         let first = self.function.regions.len();

@@ -32,15 +32,22 @@ pub(super) struct Iterations {
 }
 
 impl Unroller<'_> {
-    /// The iterations of a loop, if they are known and within the capacity, which is then reduced.
+    /// The iterations of a loop, if they are known and become at most `most` instructions, and
+    /// `for_elements` more for each access of memory whose place they make known. They are within
+    /// the capacity, which is then reduced.
     pub(super) fn iterations(
         &mut self,
         body: RegionId,
         own: &Inst,
         most: usize,
+        for_elements: usize,
     ) -> Option<Iterations> {
         let Shape { size, exits } = self.shape(body, most.max(MAX_UNROLLED))?;
-        self.find_deciding(body, &exits);
+        let indices = match for_elements {
+            0 => Vec::new(),
+            _ => self.unknown_indices(body),
+        };
+        self.find_deciding(body, &exits, &indices);
         let limit = match self.hints.forces(own.span) {
             None => self.hints.max_iterations(own.span),
             Some(_) => None,
@@ -48,8 +55,16 @@ impl Unroller<'_> {
         let limit = limit.map_or(usize::MAX, |(limit, _)| limit as usize);
         let first = own.args.iter().map(|&arg| self.aliases.find(arg));
         let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
-        for whole in 0..most.min(*self.capacity) / size {
-            if let Some(last) = self.evaluate_iteration(body, &exits, &mut carried)? {
+        let kept = for_elements * self.kept_words(body);
+        let mut most = most;
+        for whole in 0..*self.capacity / size {
+            let last = self.evaluate_iteration(body, &exits, &mut carried)?;
+            let known = |index: &&ValueId| self.known[index.index()].is_some();
+            most += kept + for_elements * indices.iter().filter(known).count();
+            if (whole + 1) * size > most {
+                return None;
+            }
+            if let Some(last) = last {
                 if whole > limit {
                     return None;
                 }
@@ -60,8 +75,34 @@ impl Unroller<'_> {
         None
     }
 
-    /// Finds the values in a loop's own region on which its end depends: only those need be known.
-    fn find_deciding(&mut self, body: RegionId, exits: &[Exit]) {
+    /// The indices of arrays' elements in a loop's own region that are not known, but may be in an
+    /// iteration.
+    fn unknown_indices(&mut self, body: RegionId) -> Vec<ValueId> {
+        let mut indices = Vec::new();
+        for inst in &self.function.region(body).insts {
+            if let InstKind::Load(_) | InstKind::Store(_) = inst.kind {
+                let index = self.aliases.find(inst.args[0]);
+                if self.known[index.index()].is_none() {
+                    indices.push(index);
+                }
+            }
+        }
+        indices
+    }
+
+    /// The words that a loop's own region keeps on tapes, or takes off them, in an iteration.
+    fn kept_words(&self, body: RegionId) -> usize {
+        let words = |inst: &Inst| match inst.kind {
+            InstKind::Keep(..) => inst.args.len(),
+            InstKind::Take(..) => inst.results.count as usize,
+            _ => 0,
+        };
+        self.function.region(body).insts.iter().map(words).sum()
+    }
+
+    /// Finds the values in a loop's own region on which its end depends, and these indices: only
+    /// those need be known.
+    fn find_deciding(&mut self, body: RegionId, exits: &[Exit], indices: &[ValueId]) {
         let Region { params, insts } = self.function.region(body);
         let carried = &insts.last().expect("it continues").args;
         // The operands of each value, until it was visited.
@@ -75,7 +116,7 @@ impl Unroller<'_> {
             }
         }
         let conditions = exits.iter().map(|exit| insts[exit.at].args[0]);
-        let mut open: Vec<ValueId> = conditions.collect();
+        let mut open: Vec<ValueId> = conditions.chain(indices.iter().copied()).collect();
         while let Some(value) = open.pop() {
             let value = self.aliases.find(value);
             self.decides[value.index()] = true;
