@@ -456,13 +456,13 @@ fn dropped_ops_pass_nothing() {
 
 #[test]
 fn dropped_ops_pass_nothing_through_calls_and_arrays() {
-    let text = "fn main(%2: i32) -> (f32) ^0 {
+    let text = "fn main(%0: i32) -> (f32) ^0 {
            array &0: f32[2]
            %1: f32 = global g[0]
-           %3: f32 = call curve(%1)
-           store &0[%2], %3
-           %4: f32 = load &0[%2]
-           return %4
+           %2: f32 = call curve(%1)
+           store &0[%0], %2
+           %3: f32 = load &0[%0]
+           return %3
          }
          fn curve(%0: f32) -> (f32) ^0 {
            array &0: f32[1]

@@ -116,14 +116,15 @@ fn elements_join_where_control_flow_does() {
 #[test]
 fn arrays_with_other_uses_stay() {
     let arrays = |body: &str| {
+        let result = 3 + body.matches(" = ").count();
         let out = replaced(&format!(
             "fn main(%0: i32, %1: f32) -> (f32) ^0 {{
                array &0: f32[2] $a
                %2: i32 = const 1
                store &0[%2], %1
                {body}
-               %9: f32 = load &0[%2]
-               return %9
+               %{result}: f32 = load &0[%2]
+               return %{result}
              }}
              fn taking() -> () ^0 {{
                array &0 in: f32[2] $a
@@ -154,8 +155,8 @@ fn copies_of_large_arrays_keep_both() {
                %2: i32 = const 1
                store &0[{index}], %1
                array_copy &1, &0
-               %9: f32 = load &1[%2]
-               return %9
+               %3: f32 = load &1[%2]
+               return %3
              }}"
         ));
         out.entry().arrays.len()
@@ -181,10 +182,10 @@ fn limits_bound_what_becomes_values() {
                %3: bool = ilt %0, %2
                store &1[%2], %1
                {body}
-               %8: f32 = load &0[%2]
-               %9: f32 = load &1[%2]
-               %10: f32 = add %8, %9
-               return %10
+               %4: f32 = load &0[%2]
+               %5: f32 = load &1[%2]
+               %6: f32 = add %4, %5
+               return %6
              }}"
         ));
         out.entry().arrays.len()
@@ -197,8 +198,9 @@ fn limits_bound_what_becomes_values() {
 
 /// A function that keeps a record, does this, and takes it.
 fn keeping(between: &str) -> Module {
+    let result = 4 + between.matches(" = ").count();
     let mut text = String::from(
-        "adumbra ir 1\ninput a: float = 0.0\ninput n: int = 0\noutput o: float\nrecord 0 (f32)\nentry main\n",
+        "adumbra ir 1\ninput a: float = 0.0\ninput n: int = 0\noutput o: float\nrecord (f32)\nentry main\n",
     );
     text += &format!(
         "fn main(%0: f32, %1: i32) -> (f32) ^0 {{
@@ -206,8 +208,8 @@ fn keeping(between: &str) -> Module {
            %3: bool = ilt %1, %2
            keep 0 #0(%0)
            {between}
-           %9: f32 = take 0 #0
-           return %9
+           %{result}: f32 = take 0 #0
+           return %{result}
          }}
          fn other() -> () ^0 {{
            return
@@ -319,14 +321,16 @@ fn replacement_is_unobservable() {
             ];
             for steps in some {
                 let (expected, got) = (see(&before, steps), see(&after, steps));
+                let mut kinds = expected.faults.iter().map(|fault| fault.kind);
+                let is_stopped = kinds.any(|kind| kind == FaultKind::StepBudget);
+                // What moved many words took its steps together.
                 assert!(
-                    expected.steps == got.steps && expected.agrees(&got),
+                    (is_stopped || expected.steps == got.steps) && expected.agrees(&got),
                     "module {seed}, {steps} steps: {expected:?}\n{got:?}\n{}\n\n{}",
                     text(&before),
                     text(&after),
                 );
-                let kinds = expected.faults.iter().map(|fault| fault.kind);
-                stopped += usize::from(kinds.clone().any(|kind| kind == FaultKind::StepBudget));
+                stopped += usize::from(is_stopped);
                 compared += 1;
             }
         }
