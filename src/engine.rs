@@ -13,7 +13,6 @@ pub enum Engine {
     /// and the one that the others are compared with.
     Reference,
     /// The point interpreter, for bytecode at one point at a time.
-    #[default]
     Point,
     /// The batch interpreter, for bytecode at the many points of a
     /// [`BatchEvaluator`](crate::batch::BatchEvaluator). The single points of an
@@ -22,8 +21,9 @@ pub enum Engine {
     /// Machine code, in batches by [`Tier::Native`]: it computes the arithmetic between calls,
     /// arrays and host requests.
     Native,
-    /// The engine that suits: `Point` for the single points of an [`Evaluator`](crate::Evaluator),
-    /// [`Tier::Auto`] for batches.
+    /// The engine that suits: for the single points of an [`Evaluator`](crate::Evaluator) `Point`,
+    /// and machine code once many have been evaluated; [`Tier::Auto`] for batches.
+    #[default]
     Auto,
 }
 

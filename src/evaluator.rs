@@ -9,6 +9,7 @@ use crate::closure::ClosureView;
 use crate::globals::{PointGlobals, point_words};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
+use crate::tier::point_tier_up::PointTierUp;
 use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::buffer::BufferMemory;
@@ -49,7 +50,9 @@ impl<F> Host<F> for NoTextures {
     }
 }
 
-/// Evaluates an instance, on one thread. It owns its memory; evaluating allocates none.
+/// Evaluates an instance, on one thread. It owns its memory; evaluating allocates none. With the
+/// default engine, [`Engine::Auto`], the compile thread makes machine code of a program of which
+/// many points are evaluated.
 ///
 /// ```
 /// use adumbra::{Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
@@ -75,6 +78,8 @@ pub struct Evaluator {
     machine: Machine,
     /// The numbers of buffers, and what points added to sums.
     buffer_memory: Arc<BufferMemory>,
+    /// The state of tier-up, while it may yet use machine code.
+    tier_up: Option<PointTierUp>,
     /// Memory for globals that have another layout than the program's: of a point, or of the four
     /// of a quad.
     buffers: [Vec<u32>; 4],
@@ -160,7 +165,14 @@ impl Evaluator {
                 Machine::Point(Box::new(machine))
             }
         };
+        let tier_up = match (engine, &machine) {
+            (Engine::Auto, Machine::Point(_)) => {
+                PointTierUp::new(instance.program(), &memory, limits)
+            }
+            _ => None,
+        };
         Ok(Evaluator {
+            tier_up,
             context: EvaluatorContext::new(instance, engine.for_single_points(), limits),
             signature: Fingerprint::of(instance.program().outputs()),
             machine,
@@ -187,6 +199,12 @@ impl Evaluator {
     /// # Panics
     /// If the globals have another layout than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
+        if let Some(made) = self.tier_up.as_mut().and_then(PointTierUp::count) {
+            self.tier_up = None;
+            if let Some(machine) = made {
+                self.machine = Machine::Point(machine);
+            }
+        }
         let instance = &self.context.instance;
         let globals = point_words(globals, instance.program().globals(), &mut self.buffers[0]);
         match &mut self.machine {
@@ -381,6 +399,7 @@ impl Evaluator {
             + machine
             + self.context.memory()
             + self.buffers.heap_bytes()
+            + self.tier_up.as_ref().map_or(0, PointTierUp::heap)
             + self.buffer_memory.memory()
     }
 
@@ -389,6 +408,23 @@ impl Evaluator {
         let tier = self.context.engine.tier();
         let is_native = tier == Some(Tier::Native);
         Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
+    }
+
+    /// Waits for the machine code that it has requested, if any is pending, for the sake of
+    /// measurements: the next evaluation uses it.
+    pub fn wait_for_code(&mut self) {
+        if let Some(tier_up) = &mut self.tier_up {
+            tier_up.wait();
+        }
+    }
+
+    /// Whether its points run by machine code.
+    #[cfg(test)]
+    pub(crate) fn has_machine_code(&self) -> bool {
+        match &self.machine {
+            Machine::Point(machine) => machine.has_machine_code(),
+            _ => false,
+        }
     }
 
     /// The number of points that are parked from here, neither resumed nor dropped yet.

@@ -20,3 +20,34 @@ pub(crate) mod shared {
         }
     }
 }
+
+pub(crate) mod point_tier_up {
+    //! The tier-up of single points: none.
+
+    use crate::program::Program;
+    use adumbra_ir::buffer::BufferMemory;
+    use adumbra_ir::host::Limits;
+    use adumbra_vm::PointMachine;
+    use std::sync::Arc;
+
+    /// The state of an evaluator's tier-up: it has none.
+    pub(crate) enum PointTierUp {}
+
+    impl PointTierUp {
+        pub(crate) fn new(_: &Program, _: &Arc<BufferMemory>, _: Limits) -> Option<PointTierUp> {
+            None
+        }
+
+        pub(crate) fn count(&mut self) -> Option<Option<Box<PointMachine>>> {
+            match *self {}
+        }
+
+        pub(crate) fn wait(&mut self) {
+            match *self {}
+        }
+
+        pub(crate) fn heap(&self) -> usize {
+            match *self {}
+        }
+    }
+}

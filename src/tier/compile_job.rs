@@ -2,6 +2,7 @@
 //! evaluator fetches the result between two batches.
 
 use super::compile_queue::QueuedWork;
+use super::made::Made;
 use super::shared::{TierState, TierVariant, Verdict};
 use crate::program::Program;
 use adumbra_ir::buffer::BufferMemory;
@@ -10,7 +11,7 @@ use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::native::NativeBackend;
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment, LoadedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The job's input and result.
 pub(super) struct CompileJob {
@@ -23,9 +24,7 @@ pub(super) struct CompileJob {
     width: usize,
     /// The buffers of the evaluator.
     memory: Arc<BufferMemory>,
-    /// The result, until it is fetched. Locked for moments only.
-    made: Mutex<Option<CompiledMachine>>,
-    is_made: Condvar,
+    made: Made<BatchMachine>,
 }
 
 /// The result of a job: nothing if there is no code.
@@ -49,8 +48,7 @@ impl CompileJob {
             variant,
             limits,
             width,
-            made: Mutex::new(None),
-            is_made: Condvar::new(),
+            made: Made::new(),
         }
     }
 
@@ -97,26 +95,18 @@ impl CompileJob {
 
     /// Fetches the result. `None` if it is not there yet; it does not block.
     pub(super) fn fetch(&self) -> Option<CompiledMachine> {
-        self.made.try_lock().ok()?.take()
+        self.made.fetch()
     }
 
     /// Waits until there is a result that was not fetched yet.
     pub(super) fn wait(&self) {
-        let made = self.made();
-        let waited = self.is_made.wait_while(made, |made| made.is_none());
-        drop(waited);
-    }
-
-    fn made(&self) -> MutexGuard<'_, Option<CompiledMachine>> {
-        // No code panics there.
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.wait();
     }
 
     /// Bytes that it takes, its own included; what is shared belongs to the program.
     pub(super) fn memory(&self) -> usize {
-        let made = self.made();
-        let machine = made.iter().flatten().map(|machine| machine.memory());
-        ARC_OVERHEAD + size_of::<CompileJob>() + machine.sum::<usize>()
+        let machine = self.made.map_or_default(BatchMachine::memory);
+        ARC_OVERHEAD + size_of::<CompileJob>() + machine
     }
 }
 
@@ -127,8 +117,7 @@ impl QueuedWork for CompileJob {
             true => self.make(),
             false => None,
         };
-        *self.made() = Some(made);
-        self.is_made.notify_all();
+        self.made.put(made);
     }
 }
 

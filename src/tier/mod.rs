@@ -1,4 +1,5 @@
-//! Tier-up of a program's batches from the interpreter to machine code, decided by A/B timing.
+//! Tier-up from the interpreter to machine code: of a program's batches, decided by A/B timing, and
+//! of single points ([`point_tier_up`]), which are not timed.
 //!
 //! The evaluators of a program count the points that they evaluate ([`shared`]). The evaluator
 //! whose count reaches the threshold submits a job for a machine with code ([`compile_job`]), which
@@ -9,6 +10,8 @@
 mod ab_timing;
 mod compile_job;
 mod compile_queue;
+mod made;
+pub(crate) mod point_tier_up;
 pub(crate) mod shared;
 pub(crate) mod tier_up;
 

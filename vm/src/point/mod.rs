@@ -171,6 +171,11 @@ impl PointMachine {
         self.state.buffers = buffers.clone();
     }
 
+    /// Whether any of its arithmetic is machine code.
+    pub fn has_machine_code(&self) -> bool {
+        self.state.kernels.is_some()
+    }
+
     /// The program that it runs.
     pub fn program(&self) -> &Bytecode {
         &self.state.program
