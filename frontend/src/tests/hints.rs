@@ -2,7 +2,7 @@
 
 use super::*;
 use adumbra_ir::module::InstKind;
-use adumbra_ir::passes::differentiate;
+use adumbra_ir::passes::{PassOptions, differentiate};
 
 /// The module of a program with its derivatives.
 fn derived(text: &str) -> Result<Module, Diagnostic> {
@@ -86,6 +86,27 @@ fn forced_loop_is_unrolled_beyond_default_limit() {
     };
     assert!(loops(&body("")) > 0);
     assert_eq!(loops(&body("[ForceUnroll]")), 0);
+}
+
+/// Where nothing is differentiated, a loop that cannot be unrolled stays.
+#[test]
+fn forced_loop_in_plain_code_is_unrolled_where_it_can_be() {
+    let loops = |hint: &str, most: &str, body: &str| {
+        let text = format!(
+            "shader main(float x = 0.5, int n = 3, out float o) {{ float r = 1; \
+             {hint} for (int i = 0; i < {most}; i++) {{ {body} }} o = r; }}"
+        );
+        let module = adumbra_ir::passes::run(module(&text), &PassOptions::default()).0;
+        count(&module, |kind| matches!(kind, InstKind::Loop(_)))
+    };
+    let body = "r = r * 0.5 + sin(r * x);";
+    assert_eq!(loops("", "400", body), 1);
+    assert_eq!(loops("[ForceUnroll]", "400", body), 0);
+    assert_eq!(loops("[ForceUnroll]", "n", body), 1);
+    assert_eq!(loops("[ForceUnroll]", "30000", body), 1);
+    let left = "if (r > 2.0) break; r = r * 0.5 + x;";
+    assert_eq!(loops("", "4", left), 1);
+    assert_eq!(loops("[ForceUnroll]", "4", left), 0);
 }
 
 /// Loops that constants bound, and that are left or continued before.

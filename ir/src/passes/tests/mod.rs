@@ -13,6 +13,7 @@ mod fold;
 mod guards;
 mod higher_orders;
 mod inline;
+mod inlined_arrays;
 mod noise;
 mod op_gradients;
 mod optimise;
