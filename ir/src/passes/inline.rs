@@ -8,8 +8,8 @@
 //!   Entering it takes no step of the budget and no call depth. This happens before anything else,
 //!   and always, so all engines and all compilations of a shader agree in that;
 //! - or else *counted*: one region without arrays, or any with an array for a parameter, of at most
-//!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or the latter
-//!   of any size if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
+//!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or of any size
+//!   if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
 //!   the inlined instructions counts as the call did, so that inlining is unobservable. Names and
 //!   spans stay. `inline/arrays.rs` has what becomes of arrays.
 
@@ -94,12 +94,13 @@ fn calls_of(function: &Function, places: usize) -> Calls {
     }
     let mut len = 0;
     function.for_each_region(|id| len += function.region(id).insts.len());
-    match function.array_params().next() {
+    let has_array = function.array_params().next().is_some();
+    match len {
+        _ if !is_straight && !has_array => Calls::Stay,
         // Its instructions are moved.
-        Some(_) if places == 1 => Calls::Counted(0),
+        _ if places == 1 => Calls::Counted(0),
         // The `EnterInlined` takes the place of the `Return`.
-        Some(_) if len <= MAX_COUNTED => Calls::Counted(len),
-        None if is_straight && len <= MAX_COUNTED => Calls::Counted(len),
+        ..=MAX_COUNTED => Calls::Counted(len),
         _ => Calls::Stay,
     }
 }

@@ -237,8 +237,15 @@ fn inlining_stops_at_its_limits() {
         (1, InstKind::EnterInlined(0))
     );
     assert_eq!(first("", MAX_COUNTED), (1, InstKind::EnterInlined(0)));
-    let call = InstKind::Call(FuncId(1), Box::default());
-    assert_eq!(first("", MAX_COUNTED + 1), (2, call));
+    // What is called in one place is moved.
+    assert_eq!(first("", MAX_COUNTED + 1), (1, InstKind::EnterInlined(0)));
+    let twice = |insts| {
+        let once = calling("", insts);
+        let twice = "%1: f32 = call steps(%0)\n%2: f32 = call steps(%1)\nreturn %2";
+        let text = once.replacen("%1: f32 = call steps(%0)\n           return %1", twice, 1);
+        passed(&text, &DUAL).functions.len()
+    };
+    assert_eq!([twice(MAX_COUNTED), twice(MAX_COUNTED + 1)], [1, 2]);
 }
 
 /// How many instructions a module has, and how many of them are calls.
