@@ -4,7 +4,7 @@ use super::random::{Recorder, Seen, observe_within, points};
 use super::*;
 use crate::eval::{EvalOptions, EvalPoint, ShadowMode, evaluate};
 use crate::host::{FaultKind, Limits};
-use crate::module::{FuncId, Inst, InstKind};
+use crate::module::{Inst, InstKind};
 use crate::passes::inline::inline;
 use crate::random::generate;
 
