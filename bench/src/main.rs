@@ -6,7 +6,8 @@
 //! Absolute times only show the order of magnitude.
 //!
 //! `-- page` also brings `docs/performance.md` up to date. `-- gains` measures the gain of each
-//! optimisation instead, and `-- fits target/release/adumbra` how often fits succeed.
+//! optimisation instead, `-- materials` the materials alone, and `-- fits target/release/adumbra`
+//! how often fits succeed.
 
 mod baselines;
 mod batch;
@@ -27,9 +28,14 @@ fn main() {
         [flag] if flag == "--json" => (true, false),
         [what] if what == "page" => (false, true),
         [what] if what == "gains" => return gains::run(),
+        [what] if what == "materials" => {
+            let mut report = BenchReport::default();
+            materials::run(&mut report);
+            return print!("{report}");
+        }
         [what, rest @ ..] if what == "fits" => return fits(rest),
         _ => {
-            eprintln!("usage: adumbra-bench [--json | page | gains | fits]");
+            eprintln!("usage: adumbra-bench [--json | page | gains | materials | fits]");
             std::process::exit(2);
         }
     };

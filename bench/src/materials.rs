@@ -1,10 +1,11 @@
-//! The materials of `examples/materials`: single points and batches by the interpreters, with the
-//! derivatives of outputs.
+//! The materials of `examples/materials`: single points and batches by the interpreters, and batches
+//! by machine code, with the derivatives of outputs.
 //!
 //! W1 to W4 have no noise ops; most materials spend half of their time there.
 
 use adumbra::{Compiler, GlobalsLayout, Options, Sources};
-use adumbra_cli::benchmarks::{BenchCandidate, BenchReport, ROUNDS, RatioGoal, time_round_robin};
+use adumbra_aot::Optimisations;
+use adumbra_cli::benchmarks::{BenchCandidate, BenchReport, ROUNDS, RatioGoal, Timing, time_round_robin};
 use adumbra_fuzz::bits::{materials, root};
 use adumbra_fuzz::generate::Point;
 use adumbra_fuzz::surface::{SIDE, middle, point};
@@ -40,13 +41,16 @@ pub fn run(report: &mut BenchReport) {
     // The logarithms of the gains at each level.
     let mut gains = vec![0.0; levels.len()];
     let mut count = 0.0;
+    let mut native_samples: Vec<Timing> = Vec::new();
     for subject in subjects() {
         let name = &subject.name;
         let batches = levels.iter().map(|&level| SwitchEngine::Batch {
             level,
             without: SuperinstructionSet::NONE,
         });
+        let native = SwitchEngine::NativeBatch(Optimisations::ALL);
         let engines = std::iter::once(SwitchEngine::Point).chain(batches);
+        let engines = engines.chain([native]);
         let mut runners: Vec<_> = engines.filter_map(|engine| subject.on(engine)).collect();
         let shown: Vec<_> = runners.iter_mut().map(|runner| runner.shown()).collect();
         assert!(
@@ -55,6 +59,7 @@ pub fn run(report: &mut BenchReport) {
         );
         let mut titles = vec!["point".to_owned()];
         titles.extend(levels.iter().map(SimdLevel::to_string));
+        titles.push("native".to_owned());
         let candidates = runners.iter_mut().zip(&titles);
         let mut candidates: Vec<BenchCandidate<'_>> = candidates
             .map(|(runner, title)| BenchCandidate::new(&**title, || runner.run()))
@@ -63,6 +68,10 @@ pub fn run(report: &mut BenchReport) {
         let point = samples[0].1.min;
         for (title, sample) in &samples {
             report.timing(format!("material_{name}_{title}"), "ns", *sample);
+        }
+        // Where the processor has machine code.
+        if let Some((_, sample)) = samples.get(titles.len() - 1) {
+            native_samples.push(*sample);
         }
         for ((level, gain), (_, sample)) in levels.iter().zip(&mut gains).zip(&samples[1..]) {
             let ratio = point / sample.min;
@@ -77,5 +86,13 @@ pub fn run(report: &mut BenchReport) {
             (gain / count).exp(),
             Some(RatioGoal::AtLeast(GAIN)),
         );
+    }
+    if !native_samples.is_empty() {
+        let mean = |of: fn(&Timing) -> f64| {
+            let logarithms = native_samples.iter().map(|sample| of(sample).ln());
+            (logarithms.sum::<f64>() / native_samples.len() as f64).exp()
+        };
+        let (min, median) = (mean(|sample| sample.min), mean(|sample| sample.median));
+        report.timing("materials_native", "ns", Timing { min, median });
     }
 }
