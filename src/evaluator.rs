@@ -12,9 +12,7 @@ use crate::stats::Stats;
 use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::buffer::BufferMemory;
-use adumbra_ir::host::{
-    ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel,
-};
+use adumbra_ir::host::{ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel};
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{FloatEnvironment, Outcome, PointClosures, PointMachine};
@@ -398,7 +396,11 @@ impl Evaluator {
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        output::output_views(self.instance().program(), self.output_words(), self.closures())
+        output::output_views(
+            self.instance().program(),
+            self.output_words(),
+            self.closures(),
+        )
     }
 
     /// The output of that name; `None` if there is none.

@@ -5,7 +5,9 @@
 
 use adumbra::{Compiler, GlobalsLayout, Options, Sources};
 use adumbra_aot::Optimisations;
-use adumbra_cli::benchmarks::{BenchCandidate, BenchReport, ROUNDS, RatioGoal, Timing, time_round_robin};
+use adumbra_cli::benchmarks::{
+    BenchCandidate, BenchReport, ROUNDS, RatioGoal, Timing, time_round_robin,
+};
 use adumbra_fuzz::bits::{materials, root};
 use adumbra_fuzz::generate::Point;
 use adumbra_fuzz::surface::{SIDE, middle, point};

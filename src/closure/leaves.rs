@@ -258,7 +258,11 @@ impl<'a> ClosureView<'a> {
 fn weigh(closure: &ClosureView<'_>, weights: &mut Vec<[f32; 3]>) {
     let _mode = FloatEnvironment::enter_for_point();
     let root = closure.root.word();
-    let root = if root <= closure.closures.count() { root } else { 0 };
+    let root = if root <= closure.closures.count() {
+        root
+    } else {
+        0
+    };
     weights.clear();
     weights.resize(root as usize, [0.0; 3]);
     if let Some(weight) = weights.last_mut() {

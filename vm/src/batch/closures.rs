@@ -54,9 +54,7 @@ impl ClosureMaker {
             makers,
         } = self;
         let scalars = leaves.iter().map(|scalars| size_of_val(&scalars[..]));
-        size_of_val(&leaves[..])
-            + scalars.sum::<usize>()
-            + makers.capacity() * size_of::<usize>()
+        size_of_val(&leaves[..]) + scalars.sum::<usize>() + makers.capacity() * size_of::<usize>()
     }
 
     /// The types of the operands of a node.
@@ -112,12 +110,7 @@ impl Chunk {
     ///
     /// # Safety
     /// As for [`make_closure`](Chunk::make_closure).
-    unsafe fn find_makers(
-        &self,
-        kind: NodeKind,
-        refs: *const OperandRef,
-        makers: &mut Vec<usize>,
-    ) {
+    unsafe fn find_makers(&self, kind: NodeKind, refs: *const OperandRef, makers: &mut Vec<usize>) {
         let children = kind.children();
         for point in self.active.iter() {
             let nodes = self.results.closures.nodes_of(point);
@@ -215,7 +208,9 @@ impl Chunk {
                 if self.active.is_all_points() {
                     std::slice::from_raw_parts_mut(to.at, self.results.points).fill(number);
                 } else {
-                    self.active.iter().for_each(|point| *to.point(point) = number);
+                    self.active
+                        .iter()
+                        .for_each(|point| *to.point(point) = number);
                 }
             }
         } else {
@@ -251,7 +246,9 @@ unsafe fn all_are_made(operand: OperandRef, points: usize, nodes: u32) -> bool {
         std::slice::from_raw_parts(operand.at, points)
     };
     // Nearly always it is one for all.
-    let differ = words.iter().fold(0, |differ, word| differ | (word ^ words[0]));
+    let differ = words
+        .iter()
+        .fold(0, |differ, word| differ | (word ^ words[0]));
     match differ {
         0 => is_made(words[0]),
         _ => words.iter().all(|&word| is_made(word)),

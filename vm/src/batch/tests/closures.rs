@@ -119,7 +119,10 @@ fn points_that_make_the_same_nodes_have_no_lists() {
     assert!(!apart(case(0, x, |_| 5)));
     assert!(!apart(case(0, |point| -x(point), |_| 2)));
     let leaves = |point| if point == 99 { 2.0 } else { x(point) };
-    assert!(!apart(case(0, leaves, |_| 3)), "one is gone when the others go on");
+    assert!(
+        !apart(case(0, leaves, |_| 3)),
+        "one is gone when the others go on"
+    );
     assert!(apart(case(0, x, |point| point as u32 % 3)));
     assert!(apart(case(0, |point| x(point) - 1.0, |_| 2)));
 }
