@@ -17,9 +17,42 @@ use adumbra_vm::{SimdLevel, SuperinstructionSet};
 /// The least that batches gain over single points.
 const GAIN: f64 = 4.5;
 
+/// The most that closures cost over their arguments.
+const CLOSURES: f64 = 2.0;
+
+/// A shader that makes closures, and one whose outputs are their arguments and weights.
+const MAKERS: [(&str, &str); 2] = [
+    (
+        "closures",
+        "shader closures(out closure c) {
+            float3 n = global_value<normal>, p = global_value<position>;
+            c = color(p) * make_closure<rough>(n, p.x) + p.y * make_closure<glossy>(n, p, p.y, p.z);
+        }",
+    ),
+    (
+        "arguments",
+        "shader arguments(
+            out color tint, out float3 n, out float sigma,
+            out float weight, out float3 normal, out float3 tangent, out float x, out float y)
+        {
+            n = normal = global_value<normal>;
+            float3 p = tangent = global_value<position>;
+            tint = color(p);
+            sigma = p.x;
+            weight = x = p.y;
+            y = p.z;
+        }",
+    ),
+];
+
+/// The points of the surface.
+fn points() -> Vec<Point> {
+    (0..SIDE * SIDE).map(|i| point(middle(i))).collect()
+}
+
 /// The materials at the points of the surface.
 pub fn subjects() -> impl Iterator<Item = SwitchSubject> {
-    let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
+    let points = points();
     let paths = materials::programs().expect("the materials are in the workspace");
     paths.into_iter().map(move |path| {
         let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
@@ -97,4 +130,34 @@ pub fn run(report: &mut BenchReport) {
         let (min, median) = (mean(|sample| sample.min), mean(|sample| sample.median));
         report.timing("materials_native", "ns", Timing { min, median });
     }
+    closures(report);
+}
+
+/// Times closures beside their arguments, at the best level.
+fn closures(report: &mut BenchReport) {
+    let points = points();
+    let subjects = MAKERS.map(|(name, source)| {
+        let compiler = Compiler::new(GlobalsLayout::hit());
+        let program = compiler.compile(&Sources::new(name, source));
+        let program = program.unwrap_or_else(|found| panic!("{name} is wrong:\n{found}"));
+        SwitchSubject::of(name, &program, &points)
+    });
+    let mut runners = subjects.each_ref().map(|subject| {
+        let engine = SwitchEngine::Batch {
+            level: SimdLevel::best(),
+            without: SuperinstructionSet::NONE,
+        };
+        subject.on(engine).expect("the level is available")
+    });
+    let candidates = runners.iter_mut().zip(MAKERS);
+    let mut candidates: Vec<BenchCandidate<'_>> = candidates
+        .map(|(runner, (name, _))| BenchCandidate::new(name, || runner.run()))
+        .collect();
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
+    for (name, sample) in &samples {
+        report.timing(format!("material_{name}"), "ns", *sample);
+    }
+    let ratio = samples[0].1.min / samples[1].1.min;
+    let goal = Some(RatioGoal::AtMost(CLOSURES));
+    report.ratio("closures_over_arguments", ratio, goal);
 }

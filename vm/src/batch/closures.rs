@@ -83,9 +83,8 @@ impl Chunk {
         let mut makers = std::mem::take(&mut self.maker.makers);
         makers.clear();
         // SAFETY: guaranteed by the caller.
-        let mut all_make = together
-            && (1..=kind.children())
-                .all(|child| unsafe { all_are_made(*refs.add(child), points, nodes) });
+        let are_made = |child| unsafe { all_are_made(*refs.add(child), points, nodes) };
+        let mut all_make = together && (1..=kind.children()).all(are_made);
         if !all_make {
             // SAFETY: guaranteed by the caller.
             unsafe { self.find_makers(kind, refs, &mut makers) };
@@ -146,8 +145,8 @@ impl Chunk {
             None => plane_words(self.active.vectors() * self.active.vector_width()),
         };
         let points = self.results.points;
-        let closures = &mut self.results.closures;
-        let to = closures.add(kind, scalars.len(), stride).as_mut_ptr();
+        let to = self.results.closures.add(kind, scalars.len(), stride);
+        let to = to.as_mut_ptr();
         let closures = &self.results.closures;
         for (operand, &scalar) in scalars.iter().enumerate() {
             // SAFETY: guaranteed by the caller; there is a plane for each operand.
@@ -168,10 +167,12 @@ impl Chunk {
                             *to.add(slot) = word(point);
                         }
                     }
+                    _ if from.mask != 0 && is_plain => {
+                        to.copy_from_nonoverlapping(from.at, points);
+                    }
                     _ if from.mask == 0 && scalar != Scalar::Closure => {
                         std::slice::from_raw_parts_mut(to, points).fill(word(0));
                     }
-                    _ if is_plain => to.copy_from_nonoverlapping(from.at, points),
                     (None, Scalar::F32) => {
                         let refs = [OperandRef::to_plane(to), from];
                         (self.maker.copy_floats)(refs.as_ptr(), &self.active.any.runs);
@@ -208,9 +209,9 @@ impl Chunk {
                 if self.active.is_all_points() {
                     std::slice::from_raw_parts_mut(to.at, self.results.points).fill(number);
                 } else {
-                    self.active
-                        .iter()
-                        .for_each(|point| *to.point(point) = number);
+                    for point in self.active.iter() {
+                        *to.point(point) = number;
+                    }
                 }
             }
         } else {
