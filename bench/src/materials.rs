@@ -18,7 +18,7 @@ use adumbra_vm::{SimdLevel, SuperinstructionSet};
 const GAIN: f64 = 4.5;
 
 /// The most that closures cost over their arguments.
-const CLOSURES: f64 = 2.0;
+const CLOSURES: f64 = 2.5;
 
 /// A shader that makes closures, and one whose outputs are their arguments and weights.
 const MAKERS: [(&str, &str); 2] = [
