@@ -10,9 +10,10 @@ pub use leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
 pub use registry::{ClosureRegistry, RegistryError};
 
 use crate::value::{HostValue, HumanFloat, JsonFloat, ValueView};
-use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
+use adumbra_ir::host::{ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureId;
 use adumbra_ir::{Scalar, Type};
+use adumbra_vm::{LeafWords, PointClosures};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
@@ -41,7 +42,7 @@ pub const MAX_SHOWN_NODES: usize = 1 << 16;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ClosureView<'a> {
-    pub(crate) arena: &'a ClosureArena,
+    pub(crate) closures: PointClosures<'a>,
     pub(crate) shapes: &'a [ClosureShape],
     pub(crate) resources: &'a [String],
     pub(crate) root: ClosureRef,
@@ -66,7 +67,7 @@ pub struct ClosureLeaf<'a> {
     /// The leaf itself as a tree, for the closures and resources among its arguments.
     tree: ClosureView<'a>,
     shape: ClosureId,
-    words: &'a [u32],
+    words: LeafWords<'a>,
 }
 
 impl<'a> ClosureLeaf<'a> {
@@ -88,18 +89,18 @@ impl<'a> ClosureLeaf<'a> {
     /// The scalars of all arguments, in order: a float by its bits, a closure by its
     /// [number](ClosureView::number), a resource by its position among
     /// [`Program::resources`](crate::Program::resources).
-    pub fn words(&self) -> &'a [u32] {
-        self.words
+    pub fn words(&self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
+        self.words.iter()
     }
 
     /// The arguments, typed as written.
     pub fn args(&self) -> impl Iterator<Item = ValueView<'a>> + use<'a> {
-        let mut rest = self.words;
+        let (words, mut first) = (self.words, 0);
         let params = self.tree.shapes[self.shape.index()].params.iter();
         params.map(move |ty| {
-            let (words, others) = rest.split_at(ty.scalar_count());
-            rest = others;
-            ValueView::new(ty, words)
+            let (words, stride) = words.strided_from(first);
+            first += ty.scalar_count();
+            ValueView::strided(ty, words, stride)
         })
     }
 
@@ -220,11 +221,11 @@ impl<'a> ClosureView<'a> {
     /// Its kind and parts; `None` for the empty closure.
     pub fn closure(&self) -> Option<Closure<'a>> {
         let at = |root| ClosureView { root, ..*self };
-        Some(match self.arena.node(self.root)? {
+        Some(match self.closures.node(self.root)? {
             ClosureNode::Leaf { shape, args } => Closure::Leaf(ClosureLeaf {
                 tree: *self,
                 shape,
-                words: self.arena.args(args),
+                words: args,
             }),
             ClosureNode::Add(a, b) => Closure::Add(at(a), at(b)),
             ClosureNode::Scale(closure, weight) => Closure::Scale(weight, at(closure)),
@@ -346,6 +347,7 @@ fn scaled<'a>(closure: ClosureView<'a>, left: &mut Vec<Left<'a>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_ir::host::ClosureArena;
 
     fn shapes() -> Vec<ClosureShape> {
         let shape = |name: &str, params| ClosureShape {
@@ -376,7 +378,7 @@ mod tests {
         let root = build(&mut arena);
         let (shapes, resources) = (shapes(), ["tab".to_owned()]);
         let view = ClosureView {
-            arena: &arena,
+            closures: (&arena).into(),
             shapes: &shapes,
             resources: &resources,
             root,

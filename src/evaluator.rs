@@ -13,12 +13,10 @@ use crate::tier::point_tier_up::PointTierUp;
 use crate::value::{HostValue, OutputValue, Part, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::buffer::BufferMemory;
-use adumbra_ir::host::{
-    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel,
-};
+use adumbra_ir::host::{ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, Texel};
 use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{FloatEnvironment, Outcome, PointMachine};
+use adumbra_vm::{FloatEnvironment, Outcome, PointClosures, PointMachine};
 pub(crate) use parked::EvaluatorContext;
 use quad::QuadMachine;
 use reference::ReferenceMachine;
@@ -434,7 +432,11 @@ impl Evaluator {
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        output::output_views(self.instance().program(), self.output_words(), self.arena())
+        output::output_views(
+            self.instance().program(),
+            self.output_words(),
+            self.closures(),
+        )
     }
 
     /// The output of that name; `None` if there is none.
@@ -501,11 +503,11 @@ impl Evaluator {
     }
 
     /// The closures of the last evaluation.
-    fn arena(&self) -> &ClosureArena {
+    fn closures(&self) -> PointClosures<'_> {
         match &self.machine {
-            Machine::Reference(reference) => &reference.closures,
-            Machine::Quad(quad) => quad.closures(),
-            Machine::Point(machine) => machine.closures(),
+            Machine::Reference(reference) => (&reference.closures).into(),
+            Machine::Quad(quad) => quad.closures().into(),
+            Machine::Point(machine) => machine.closures().into(),
             Machine::Batch(single) => single.closures(),
         }
     }
@@ -514,9 +516,8 @@ impl Evaluator {
     /// is empty.
     pub fn numbered_closure(&self, number: u32) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
-        let arena = self.arena();
         ClosureView {
-            arena,
+            closures: self.closures(),
             shapes: &interface.closures,
             resources: &interface.resources,
             root: ClosureRef::from_word(number),

@@ -6,8 +6,8 @@
 //! Absolute times only show the order of magnitude.
 //!
 //! `-- page` also brings `docs/performance.md` up to date. `-- gains` measures the gain of each
-//! optimisation instead, `-- networks` the networks alone, and `-- fits target/release/adumbra` how
-//! often fits succeed.
+//! optimisation instead, `-- materials` or `-- networks` these alone, and `-- fits
+//! target/release/adumbra` how often fits succeed.
 
 mod baselines;
 mod batch;
@@ -29,14 +29,11 @@ fn main() {
         [flag] if flag == "--json" => (true, false),
         [what] if what == "page" => (false, true),
         [what] if what == "gains" => return gains::run(),
-        [what] if what == "networks" => {
-            let mut report = BenchReport::default();
-            networks::run(&mut report);
-            return print!("{report}");
-        }
+        [what] if what == "materials" => return alone(materials::run),
+        [what] if what == "networks" => return alone(networks::run),
         [what, rest @ ..] if what == "fits" => return fits(rest),
         _ => {
-            eprintln!("usage: adumbra-bench [--json | page | gains | networks | fits]");
+            eprintln!("usage: adumbra-bench [--json | page | gains | materials | networks | fits]");
             std::process::exit(2);
         }
     };
@@ -56,6 +53,13 @@ fn main() {
     if page {
         page::update(&report);
     }
+}
+
+/// Prints a part of the report.
+fn alone(run: fn(&mut BenchReport)) {
+    let mut report = BenchReport::default();
+    run(&mut report);
+    print!("{report}");
 }
 
 /// Success rates of fits.

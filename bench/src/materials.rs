@@ -1,10 +1,13 @@
-//! The materials of `examples/materials`: single points and batches by the interpreters, with the
-//! derivatives of outputs.
+//! The materials of `examples/materials`: single points and batches by the interpreters, and batches
+//! by machine code, with the derivatives of outputs.
 //!
 //! W1 to W4 have no noise ops; most materials spend half of their time there.
 
 use adumbra::{Compiler, GlobalsLayout, Options, Sources};
-use adumbra_cli::benchmarks::{BenchCandidate, BenchReport, ROUNDS, RatioGoal, time_round_robin};
+use adumbra_aot::Optimisations;
+use adumbra_cli::benchmarks::{
+    BenchCandidate, BenchReport, ROUNDS, RatioGoal, Timing, time_round_robin,
+};
 use adumbra_fuzz::bits::{materials, root};
 use adumbra_fuzz::generate::Point;
 use adumbra_fuzz::surface::{SIDE, middle, point};
@@ -14,9 +17,42 @@ use adumbra_vm::{SimdLevel, SuperinstructionSet};
 /// The least that batches gain over single points.
 const GAIN: f64 = 4.5;
 
+/// The most that closures cost over their arguments.
+const CLOSURES: f64 = 2.5;
+
+/// A shader that makes closures, and one whose outputs are their arguments and weights.
+const MAKERS: [(&str, &str); 2] = [
+    (
+        "closures",
+        "shader closures(out closure c) {
+            float3 n = global_value<normal>, p = global_value<position>;
+            c = color(p) * make_closure<rough>(n, p.x) + p.y * make_closure<glossy>(n, p, p.y, p.z);
+        }",
+    ),
+    (
+        "arguments",
+        "shader arguments(
+            out color tint, out float3 n, out float sigma,
+            out float weight, out float3 normal, out float3 tangent, out float x, out float y)
+        {
+            n = normal = global_value<normal>;
+            float3 p = tangent = global_value<position>;
+            tint = color(p);
+            sigma = p.x;
+            weight = x = p.y;
+            y = p.z;
+        }",
+    ),
+];
+
+/// The points of the surface.
+fn points() -> Vec<Point> {
+    (0..SIDE * SIDE).map(|i| point(middle(i))).collect()
+}
+
 /// The materials at the points of the surface.
 pub fn subjects() -> impl Iterator<Item = SwitchSubject> {
-    let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
+    let points = points();
     let paths = materials::programs().expect("the materials are in the workspace");
     paths.into_iter().map(move |path| {
         let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
@@ -40,13 +76,16 @@ pub fn run(report: &mut BenchReport) {
     // The logarithms of the gains at each level.
     let mut gains = vec![0.0; levels.len()];
     let mut count = 0.0;
+    let mut native_samples: Vec<Timing> = Vec::new();
     for subject in subjects() {
         let name = &subject.name;
         let batches = levels.iter().map(|&level| SwitchEngine::Batch {
             level,
             without: SuperinstructionSet::NONE,
         });
+        let native = SwitchEngine::NativeBatch(Optimisations::ALL);
         let engines = std::iter::once(SwitchEngine::Point).chain(batches);
+        let engines = engines.chain([native]);
         let mut runners: Vec<_> = engines.filter_map(|engine| subject.on(engine)).collect();
         let shown: Vec<_> = runners.iter_mut().map(|runner| runner.shown()).collect();
         assert!(
@@ -55,6 +94,7 @@ pub fn run(report: &mut BenchReport) {
         );
         let mut titles = vec!["point".to_owned()];
         titles.extend(levels.iter().map(SimdLevel::to_string));
+        titles.push("native".to_owned());
         let candidates = runners.iter_mut().zip(&titles);
         let mut candidates: Vec<BenchCandidate<'_>> = candidates
             .map(|(runner, title)| BenchCandidate::new(&**title, || runner.run()))
@@ -63,6 +103,10 @@ pub fn run(report: &mut BenchReport) {
         let point = samples[0].1.min;
         for (title, sample) in &samples {
             report.timing(format!("material_{name}_{title}"), "ns", *sample);
+        }
+        // Where the processor has machine code.
+        if let Some((_, sample)) = samples.get(titles.len() - 1) {
+            native_samples.push(*sample);
         }
         for ((level, gain), (_, sample)) in levels.iter().zip(&mut gains).zip(&samples[1..]) {
             let ratio = point / sample.min;
@@ -78,4 +122,42 @@ pub fn run(report: &mut BenchReport) {
             Some(RatioGoal::AtLeast(GAIN)),
         );
     }
+    if !native_samples.is_empty() {
+        let mean = |of: fn(&Timing) -> f64| {
+            let logarithms = native_samples.iter().map(|sample| of(sample).ln());
+            (logarithms.sum::<f64>() / native_samples.len() as f64).exp()
+        };
+        let (min, median) = (mean(|sample| sample.min), mean(|sample| sample.median));
+        report.timing("materials_native", "ns", Timing { min, median });
+    }
+    closures(report);
+}
+
+/// Times closures beside their arguments, at the best level.
+fn closures(report: &mut BenchReport) {
+    let points = points();
+    let subjects = MAKERS.map(|(name, source)| {
+        let compiler = Compiler::new(GlobalsLayout::hit());
+        let program = compiler.compile(&Sources::new(name, source));
+        let program = program.unwrap_or_else(|found| panic!("{name} is wrong:\n{found}"));
+        SwitchSubject::of(name, &program, &points)
+    });
+    let mut runners = subjects.each_ref().map(|subject| {
+        let engine = SwitchEngine::Batch {
+            level: SimdLevel::best(),
+            without: SuperinstructionSet::NONE,
+        };
+        subject.on(engine).expect("the level is available")
+    });
+    let candidates = runners.iter_mut().zip(MAKERS);
+    let mut candidates: Vec<BenchCandidate<'_>> = candidates
+        .map(|(runner, (name, _))| BenchCandidate::new(name, || runner.run()))
+        .collect();
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
+    for (name, sample) in &samples {
+        report.timing(format!("material_{name}"), "ns", *sample);
+    }
+    let ratio = samples[0].1.min / samples[1].1.min;
+    let goal = Some(RatioGoal::AtMost(CLOSURES));
+    report.ratio("closures_over_arguments", ratio, goal);
 }

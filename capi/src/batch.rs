@@ -3,7 +3,7 @@
 use crate::argument::{Argument, arg};
 use crate::batch_globals::{AdumbraBatchGlobals, lend};
 use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, known_setup};
-use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
+use crate::closure::{self, AdumbraClosure, AdumbraLeaf, LeafMemory};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
 use crate::evaluator::store_outcome;
 use crate::guard::{Locked, Result, guard, lock_or_busy};
@@ -51,8 +51,7 @@ pub(crate) struct Inside {
     first: usize,
     /// Which of its points were evaluated for their neighbours alone.
     helpers: Vec<bool>,
-    /// Memory for the weights of closures.
-    weights: Vec<[f32; 3]>,
+    leaves: LeafMemory,
 }
 
 impl Inside {
@@ -122,7 +121,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
             columns: RequestColumns::default(),
             first: 0,
             helpers: Vec::new(),
-            weights: Vec::new(),
+            leaves: LeafMemory::default(),
         };
         let inside = Mutex::new(inside);
         store_handle(to, AdumbraBatchEvaluator { inside });
@@ -230,6 +229,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
             (given.transpose()?, host)
         };
         let (are_helpers, first_of_last) = (&mut inside.helpers, &mut inside.first);
+        inside.leaves.clear();
         let machine = &mut inside.evaluator;
         let evaluate = |globals: &adumbra::batch::BatchGlobals<'_>| {
             are_helpers.clear();
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
         let inside = &mut *inside;
         inside.check(arg!(point))?;
         let tree = inside.evaluator.numbered_closure(number, point);
-        buffer.fill(closure::leaves(tree, &mut inside.weights))
+        inside.leaves.fill(tree, buffer)
     })
 }
 

@@ -71,18 +71,68 @@ pub struct AdumbraLeaf {
 // SAFETY: numbers and a pointer, of which any bits are one.
 unsafe impl PlainOldData for AdumbraLeaf {}
 
-/// The leaves of a closure tree as C reads them.
-pub(crate) fn leaves<'a>(
-    view: ClosureView<'a>,
-    weights: &'a mut Vec<[f32; 3]>,
-) -> impl Iterator<Item = AdumbraLeaf> + Clone + 'a {
-    view.leaves(weights).map(|(weight, leaf)| AdumbraLeaf {
-        weight,
-        shape: leaf.shape() as u32,
-        arguments: leaf.words().as_ptr(),
-        count: leaf.words().len() as u32,
-        number: leaf.number(),
-    })
+/// Words of a block of arguments at least.
+const BLOCK_WORDS: usize = 1 << 10;
+
+/// Memory for lists of leaves. Engines have the words of an argument of many points side by side; C
+/// gets those of a leaf side by side.
+#[derive(Debug, Default)]
+pub(crate) struct LeafMemory {
+    weights: Vec<[f32; 3]>,
+    /// The arguments of leaves. A block is never larger than its capacity, so that none moves.
+    blocks: Vec<Vec<u32>>,
+    /// The block that is filled.
+    current: usize,
+}
+
+impl LeafMemory {
+    /// An evaluation begins: the arguments of leaves are not read any more.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.iter_mut().for_each(Vec::clear);
+        self.current = 0;
+    }
+
+    /// Fills a buffer with the leaves of a closure tree.
+    pub(crate) fn fill(
+        &mut self,
+        view: ClosureView<'_>,
+        buffer: Buffer<'_, AdumbraLeaf>,
+    ) -> Result {
+        let LeafMemory {
+            weights,
+            blocks,
+            current,
+        } = self;
+        let leaves = view.leaves(weights);
+        let mut arguments = std::ptr::null();
+        if leaves.clone().count() <= buffer.capacity() {
+            let words = leaves.clone().flat_map(|(_, leaf)| leaf.words());
+            let count = words.clone().count();
+            let has_space = |block: &Vec<u32>| block.capacity() - block.len() >= count;
+            while blocks.get(*current).is_some_and(|block| !has_space(block)) {
+                *current += 1;
+            }
+            if *current == blocks.len() {
+                blocks.push(Vec::with_capacity(count.max(BLOCK_WORDS)));
+            }
+            let block = &mut blocks[*current];
+            arguments = block.as_ptr().wrapping_add(block.len());
+            block.extend(words);
+        }
+        let leaves = leaves.scan(arguments, |next, (weight, leaf)| {
+            let count = leaf.words().len();
+            let arguments = *next;
+            *next = arguments.wrapping_add(count);
+            Some(AdumbraLeaf {
+                weight,
+                shape: leaf.shape() as u32,
+                arguments,
+                count: count as u32,
+                number: leaf.number(),
+            })
+        });
+        buffer.fill(leaves)
+    }
 }
 
 pub(crate) fn fill_closure(view: ClosureView<'_>, to: SizedOut<AdumbraClosure>) {
@@ -134,7 +184,7 @@ pub(crate) fn read_arguments(
         let what = format!("is {}, which is no leaf", number.value);
         return Err(number.error(AdumbraStatus::WrongType, what));
     };
-    buffer.fill(leaf.words().iter().copied())
+    buffer.fill(leaf.words())
 }
 
 /// A closure tree as a string.

@@ -1,7 +1,7 @@
 //! The C functions that evaluate single points.
 
 use crate::argument::{Argument, arg};
-use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
+use crate::closure::{self, AdumbraClosure, AdumbraLeaf, LeafMemory};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
 use crate::guard::{Locked, Result, guard, lock_or_busy};
 use crate::host::{
@@ -83,8 +83,7 @@ pub(crate) struct Inside {
     globals: [Globals; 4],
     columns: RequestColumns,
     scalars: usize,
-    /// Memory for the weights of closures.
-    weights: Vec<[f32; 3]>,
+    leaves: LeafMemory,
 }
 
 impl Inside {
@@ -168,7 +167,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             evaluator,
             globals: [(); 4].map(|()| Globals::new(program.globals())),
             columns: RequestColumns::default(),
-            weights: Vec::new(),
+            leaves: LeafMemory::default(),
             scalars: outputs.map(|output| output.ty.scalar_count()).sum(),
             program,
         };
@@ -206,6 +205,7 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate(
             inside.set_globals(0, arg!(globals), arg!(bytes))?;
             Callbacks::new(arg!(host), &inside.program, &mut inside.columns)?
         };
+        inside.leaves.clear();
         let reached = inside.evaluator.evaluate(&inside.globals[0], &mut host);
         store_outcome(outcome, reached);
         Ok(())
@@ -251,6 +251,7 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
         // SAFETY: `host` by the contract of the crate.
         let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
         let globals = inside.globals.each_ref();
+        inside.leaves.clear();
         let reached = inside.evaluator.evaluate_quad(globals, helpers, &mut host);
         store_outcome(outcome, reached);
         Ok(())
@@ -421,7 +422,7 @@ pub unsafe extern "C" fn adumbra_evaluator_leaves(
         let mut inside = lock_or_busy(arg!(evaluator))?;
         let inside = &mut *inside;
         let tree = inside.evaluator.numbered_closure(number);
-        buffer.fill(closure::leaves(tree, &mut inside.weights))
+        inside.leaves.fill(tree, buffer)
     })
 }
 
@@ -552,6 +553,7 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
         let mut host = unsafe { Callbacks::new(arg!(host), &inside.program, &mut inside.columns)? };
         let mut place = lock_or_busy(arg!(parked).with(point))?;
         let point = place.take().ok_or(AdumbraStatus::NotSuspended)?;
+        inside.leaves.clear();
         match inside.evaluator.resume(point, texel, &mut host) {
             Ok(reached) => store_outcome(outcome, reached),
             Err(ResumeError(point)) => {

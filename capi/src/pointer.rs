@@ -250,6 +250,11 @@ pub(crate) unsafe fn out_buffer<'a, T: PlainOldData>(
 }
 
 impl<T: PlainOldData> Buffer<'_, T> {
+    /// How many values there is space for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.to.value.len()
+    }
+
     /// Copies values if the capacity suffices, and reports in any case how much is needed. They are
     /// counted first.
     pub(crate) fn fill(self, from: impl Iterator<Item = T> + Clone) -> Result {

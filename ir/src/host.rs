@@ -453,15 +453,16 @@ impl ClosureRef {
     }
 }
 
-/// One node of a closure tree. Children are older than their parents.
+/// One node of a closure tree. Children are older than their parents. `A` says where the arguments
+/// of leaves are; of an arena's, start and count in [`ClosureArena::args`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ClosureNode {
+pub enum ClosureNode<A = (u32, u32)> {
     /// Made by `make_closure`.
     Leaf {
         /// Its shape: name and parameter types.
         shape: ClosureId,
-        /// Its arguments' scalars: start and count in [`ClosureArena::args`].
-        args: (u32, u32),
+        /// Its arguments' scalars.
+        args: A,
     },
     /// The sum of two closures, neither empty.
     Add(ClosureRef, ClosureRef),
@@ -510,6 +511,11 @@ impl ClosureArena {
     /// Nodes and argument words so far, which [`Limits::closure_size`] bounds.
     pub fn size(&self) -> usize {
         self.nodes.len() + self.args.len()
+    }
+
+    /// How many nodes there are: their numbers begin at 1.
+    pub fn count(&self) -> u32 {
+        self.nodes.len() as u32
     }
 
     /// The node, or `None` for the empty closure.

@@ -7,7 +7,7 @@
 use super::{ClosureLeaf, ClosureView};
 use crate::access::{Fingerprint, Named, find_typed};
 use crate::program::Program;
-use crate::value::HostValue;
+use crate::value::{HostValue, MAX_HOST_SCALARS};
 use crate::{
     access::AccessError,
     closure::{ClosureRegistry, RegistryError},
@@ -257,8 +257,12 @@ impl<'a> ClosureView<'a> {
 /// The weight of each node up to the root.
 fn weigh(closure: &ClosureView<'_>, weights: &mut Vec<[f32; 3]>) {
     let _mode = FloatEnvironment::enter_for_point();
-    let is_there = closure.arena.node(closure.root).is_some();
-    let root = if is_there { closure.root.word() } else { 0 };
+    let root = closure.root.word();
+    let root = if root <= closure.closures.count() {
+        root
+    } else {
+        0
+    };
     weights.clear();
     weights.resize(root as usize, [0.0; 3]);
     if let Some(weight) = weights.last_mut() {
@@ -272,7 +276,7 @@ fn weigh(closure: &ClosureView<'_>, weights: &mut Vec<[f32; 3]>) {
                 *sum += weight * by;
             }
         };
-        match closure.arena.node(ClosureRef::from_word(number)) {
+        match closure.closures.node(ClosureRef::from_word(number)) {
             // A node that no path reaches has no weight, not even 0 times infinity.
             _ if weight == [0.0; 3] => {}
             None | Some(ClosureNode::Leaf { .. }) => {}
@@ -292,7 +296,13 @@ impl<'a> WeightedLeaf<'a> {
     /// # Panics
     /// If the slot is one of another closure.
     pub fn read<T: HostValue>(&self, slot: ArgumentSlot<T>) -> T {
-        T::read(self.words(slot))
+        let (words, stride) = self.words(slot);
+        let mut read = [0; MAX_HOST_SCALARS];
+        let read = &mut read[..slot.words[1] as usize];
+        for (to, from) in read.iter_mut().zip(words.iter().step_by(stride)) {
+            *to = *from;
+        }
+        T::read(read)
     }
 
     /// An argument that is a closure, whose leaves take a list of weights of their own.
@@ -301,7 +311,7 @@ impl<'a> WeightedLeaf<'a> {
     /// If the slot is one of another closure.
     pub fn closure(&self, slot: ArgumentSlot<ClosureView<'static>>) -> ClosureView<'a> {
         ClosureView {
-            root: ClosureRef::from_word(self.words(slot)[0]),
+            root: ClosureRef::from_word(self.words(slot).0[0]),
             ..self.leaf.tree
         }
     }
@@ -311,9 +321,9 @@ impl<'a> WeightedLeaf<'a> {
         self.leaf
     }
 
-    fn words<T>(&self, slot: ArgumentSlot<T>) -> &'a [u32] {
+    /// The words from an argument's first on, and the distance from one to the next.
+    fn words<T>(&self, slot: ArgumentSlot<T>) -> (&'a [u32], usize) {
         assert_eq!(self.kind, slot.kind, "the slot is of this closure");
-        let [first, count] = slot.words.map(|n| n as usize);
-        &self.leaf.words[first..][..count]
+        self.leaf.words.strided_from(slot.words[0] as usize)
     }
 }

@@ -5,9 +5,9 @@ use super::EngineError;
 use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use crate::program::Instance;
 use adumbra_ir::buffer::BufferMemory;
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
+use adumbra_ir::host::{Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{Outcome, Parked};
+use adumbra_vm::{Outcome, Parked, PointClosures};
 use std::sync::Arc;
 
 /// The batch engine for single points: there is none.
@@ -75,7 +75,7 @@ impl SinglePointBatch {
         match *self {}
     }
 
-    pub(super) fn closures(&self) -> &ClosureArena {
+    pub(super) fn closures(&self) -> PointClosures<'_> {
         match *self {}
     }
 

@@ -5,9 +5,10 @@ use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::program::Program;
 use crate::value::{Part, ValueView};
-use adumbra_ir::host::{ClosureArena, ClosureRef};
+use adumbra_ir::host::ClosureRef;
 use adumbra_ir::module::Output;
 use adumbra_ir::{Scalar, Type};
+use adumbra_vm::PointClosures;
 
 /// An output of the last evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ pub struct OutputView<'a> {
 pub(crate) fn output_views<'a>(
     program: &'a Program,
     words: &'a [u32],
-    arena: &'a ClosureArena,
+    closures: PointClosures<'a>,
 ) -> impl Iterator<Item = OutputView<'a>> {
     let interface = program.interface();
     let mut end = 0;
@@ -41,7 +42,7 @@ pub(crate) fn output_views<'a>(
             output,
             words: &words[3 * start..3 * end],
             closures: ClosureView {
-                arena,
+                closures,
                 shapes: &interface.closures,
                 resources: &interface.resources,
                 root,

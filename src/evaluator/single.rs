@@ -6,9 +6,9 @@ use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
 use adumbra_ir::buffer::BufferMemory;
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Texel};
+use adumbra_ir::host::{Faults, Host, Limits, SampleRequest, Texel};
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{BatchMachine, GlobalSource, Outcome, Parked};
+use adumbra_vm::{BatchMachine, GlobalSource, Outcome, Parked, PointClosures};
 use std::sync::Arc;
 
 pub(super) struct SinglePointBatch {
@@ -177,7 +177,7 @@ impl SinglePointBatch {
         }
     }
 
-    pub(super) fn closures(&self) -> &ClosureArena {
+    pub(super) fn closures(&self) -> PointClosures<'_> {
         self.machine.closures(self.shown as usize)
     }
 

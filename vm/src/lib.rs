@@ -6,6 +6,7 @@ mod basic_blocks;
 pub mod batch;
 pub mod bytecode;
 mod canonicalise;
+mod closures;
 pub mod lower;
 pub mod native;
 pub mod point;
@@ -18,5 +19,6 @@ pub use adumbra_simd::{Superinstruction, SuperinstructionSet};
 #[cfg(feature = "batch")]
 pub use batch::{BatchMachine, BatchOptions, GlobalSource, LoadedCode, compile_units};
 pub use bytecode::Bytecode;
+pub use closures::{LeafWords, PointClosures};
 pub use lower::lower;
 pub use point::{FloatEnvironment, Outcome, Parked, PointMachine, point_cfgs};

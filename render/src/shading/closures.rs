@@ -209,11 +209,11 @@ impl ClosureTable {
     pub fn lobe(&self, leaf: &WeightedLeaf<'_>) -> Option<Lobe> {
         let leaf_info = &LEAVES[leaf.kind.index()];
         let mut arguments = [0.0; MAX_LEAF_SCALARS];
-        let mut words = leaf.leaf().words().iter();
+        let mut words = leaf.leaf().words();
         let mut count = 0;
         for (_, ty) in leaf_info.params {
             ty.for_each_scalar(&mut |scalar| {
-                let word = words.next().copied().unwrap_or_default();
+                let word = words.next().unwrap_or_default();
                 arguments[count] = match scalar {
                     Scalar::I32 => word as i32 as f32,
                     _ => f32::from_bits(word),

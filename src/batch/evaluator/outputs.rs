@@ -229,8 +229,8 @@ impl BatchEvaluator {
         buffer.clear();
         let words = 0..3 * self.output_scalars();
         buffer.extend(words.map(|at| self.machine.output(at / 3, at % 3, point)));
-        let arena = self.machine.closures(point);
-        output_views(self.instance().program(), buffer, arena)
+        let closures = self.machine.closures(point);
+        output_views(self.instance().program(), buffer, closures)
     }
 
     /// An output of type closure at a point of the last evaluation.
@@ -251,7 +251,7 @@ impl BatchEvaluator {
     pub fn numbered_closure(&self, number: u32, point: usize) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
         ClosureView {
-            arena: self.machine.closures(point),
+            closures: self.machine.closures(point),
             shapes: &interface.closures,
             resources: &interface.resources,
             root: ClosureRef::from_word(number),

@@ -88,7 +88,7 @@ impl Chunk {
             elements: elements[depth],
             calls,
             faults: results.faults.of(point),
-            closures: results.closures.get_mut(point),
+            closures: results.closures.of(point),
         };
         point_machines[machine].load_point(adopted, |registers, globals| {
             let elsewhere = &memory.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize];
@@ -121,7 +121,7 @@ impl Chunk {
             point_machine.move_out(&mut parked);
             results.suspended.push((point, parked));
         }
-        if let Some(closures) = results.closures.get_mut(point) {
+        if let Some(closures) = results.closures.arena_of(point) {
             point_machine.swap_closures(closures);
         }
         if outcome != Outcome::Finished {

@@ -12,6 +12,7 @@
 //! chunk.
 
 use super::active::ActivePoints;
+use super::closures::ClosureMaker;
 use super::compiled_loop::LoopBuffers;
 use super::memory::{ChunkMemory, plane_words};
 use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
@@ -101,6 +102,7 @@ pub(super) struct Chunk {
     /// Results of tests, by SIMD vector.
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
+    pub(super) maker: ClosureMaker,
     pub(super) loop_buffers: LoopBuffers,
     pub(super) saved_words: SavedWords,
     /// What points have kept.
@@ -118,7 +120,7 @@ pub(super) struct HostRequests {
     pub(super) requests: Vec<SampleRequest>,
     pub(super) answers: Vec<Sampled>,
     pub(super) adjoints: Vec<Texel>,
-    /// The arguments of a message or a closure.
+    /// The arguments of a message.
     pub(super) arguments: Vec<u32>,
 }
 
@@ -177,6 +179,7 @@ impl Chunk {
                 adjoints: Vec::new(),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
+            maker: ClosureMaker::new(program, level),
             loop_buffers,
             saved_words,
             tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
@@ -212,6 +215,7 @@ impl Chunk {
             pc: _,
             test_masks: found,
             requests: host_requests,
+            maker,
             loop_buffers,
             saved_words,
             tapes,
@@ -245,6 +249,7 @@ impl Chunk {
             + answers.capacity() * size_of::<Sampled>()
             + adjoints.capacity() * size_of::<Texel>()
             + arguments.capacity() * size_of::<u32>()
+            + maker.heap()
             + loop_buffers.heap()
             + saved_words.heap()
             + tapes.heap()
@@ -490,8 +495,6 @@ impl Chunk {
             // SAFETY: the point is the chunk's, and outputs have planes.
             unsafe { *self.memory.register(register).add(point) = 0 };
         }
-        if let Some(closures) = self.results.closures.get_mut(point) {
-            closures.clear();
-        }
+        self.results.closures.clear(point);
     }
 }

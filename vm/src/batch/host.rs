@@ -1,14 +1,13 @@
-//! Batch instructions that work with the host: textures, messages, closures, resources.
+//! Batch instructions that work with the host: textures and messages.
 
 use super::chunk::{Chunk, HostRequests, RunContext};
 use super::instruction::SampleDetail;
 use super::planes::OperandRef;
 use crate::canonicalise;
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, Texel, TexelSlopes,
-    canonical_float, read_shadow,
+    FaultKind, SampleRequest, Sampled, Texel, TexelSlopes, canonical_float, read_shadow,
 };
-use adumbra_ir::module::{ClosureId, MessageId, Slopes, TextureId};
+use adumbra_ir::module::{MessageId, Slopes, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -195,28 +194,23 @@ impl Chunk {
         self.test_masks = gone;
     }
 
-    /// The canonical arguments among an instruction's operands, from one on, of these types.
+    /// The canonical arguments among an instruction's operands, of these types.
     ///
     /// # Safety
     /// The instruction has an operand for each scalar.
-    unsafe fn arguments(
-        &mut self,
-        params: &[Type],
-        refs: *const OperandRef,
-        first: usize,
-        point: usize,
-    ) {
+    unsafe fn arguments(&mut self, params: &[Type], refs: *const OperandRef, point: usize) {
         let resources = self.program.interface.resources.len();
-        let closures = self.results.closures_of(point);
+        let closures = &self.results.closures;
         let arguments = &mut self.requests.arguments;
         arguments.clear();
-        let mut operand = first;
+        let mut operand = 0;
         for ty in params {
             ty.for_each_scalar(&mut |scalar| {
                 // SAFETY: guaranteed by the caller.
                 let word = unsafe { word(refs, operand, point) };
                 operand += 1;
-                arguments.push(canonicalise::value(scalar, word, closures, resources));
+                let nodes = || closures.nodes_of(point);
+                arguments.push(canonicalise::value(scalar, word, nodes, resources));
             });
         }
     }
@@ -237,107 +231,11 @@ impl Chunk {
                     continue;
                 }
                 // SAFETY: guaranteed by the caller.
-                unsafe { self.arguments(params, refs, 0, point) };
+                unsafe { self.arguments(params, refs, point) };
                 context.host.at_point(context.first + point);
                 let arguments = &self.requests.arguments;
                 context.host.message(MessageId(message), arguments);
             }
-        }
-    }
-
-    /// Each active point makes a closure; points whose closures become too large are stopped.
-    ///
-    /// # Safety
-    /// The first operand is a plane.
-    unsafe fn make(
-        &mut self,
-        refs: *const OperandRef,
-        mut make: impl FnMut(&mut Chunk, usize) -> ClosureRef,
-    ) {
-        let limit = self.limits.closure_size as usize;
-        let mut too_large = false;
-        for vector in 0..self.active.vectors() {
-            for point in self.active.points_of(vector, self.active.masks()[vector]) {
-                let closure = make(self, point);
-                too_large |= self.arena(point).size() > limit;
-                // SAFETY: guaranteed by the caller.
-                unsafe { *(*refs).point(point) = closure.word() };
-            }
-        }
-        if too_large {
-            let mut closures = std::mem::take(&mut self.results.closures);
-            self.stop(self.site(), |point| {
-                (closures[point].size() > limit).then_some(FaultKind::ClosureSize)
-            });
-            for (point, closures) in closures.iter_mut().enumerate() {
-                if closures.size() > limit && !self.active.iter().any(|other| other == point) {
-                    closures.clear();
-                }
-            }
-            self.results.closures = closures;
-        }
-    }
-
-    /// The closures of a point.
-    fn arena(&mut self, point: usize) -> &mut ClosureArena {
-        &mut self.results.closures[point]
-    }
-
-    /// # Safety
-    /// The operands are those of such an instruction.
-    pub(super) unsafe fn make_closure(&mut self, shape: u32, refs: *const OperandRef) {
-        let program = self.program.clone();
-        let params = &program.interface.closures[shape as usize].params;
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            self.make(refs, |chunk, point| {
-                chunk.arguments(params, refs, 1, point);
-                let arguments = std::mem::take(&mut chunk.requests.arguments);
-                let words = arguments.iter().copied();
-                let closure = chunk.arena(point).leaf(ClosureId(shape), words);
-                chunk.requests.arguments = arguments;
-                closure
-            });
-        }
-    }
-
-    /// # Safety
-    /// The operands are those of such an instruction.
-    pub(super) unsafe fn closure_add(&mut self, refs: *const OperandRef) {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            self.make(refs, |chunk, point| {
-                let arena = chunk.arena(point);
-                let [a, b] =
-                    [1, 2].map(|operand| canonicalise::closure(arena, word(refs, operand, point)));
-                arena.add(a, b)
-            });
-        }
-    }
-
-    /// # Safety
-    /// The operands are those of such an instruction.
-    pub(super) unsafe fn closure_scale(&mut self, refs: *const OperandRef) {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            self.make(refs, |chunk, point| {
-                let arena = chunk.arena(point);
-                let a = canonicalise::closure(arena, word(refs, 1, point));
-                arena.scale(a, float(refs, 2, point))
-            });
-        }
-    }
-
-    /// # Safety
-    /// The operands are those of such an instruction.
-    pub(super) unsafe fn closure_tint(&mut self, refs: *const OperandRef) {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            self.make(refs, |chunk, point| {
-                let arena = chunk.arena(point);
-                let a = canonicalise::closure(arena, word(refs, 1, point));
-                arena.tint(a, [2, 3, 4].map(|operand| float(refs, operand, point)))
-            });
         }
     }
 }

@@ -2,6 +2,7 @@
 //! from bytecode.
 
 use crate::bytecode::{BytecodeArray, ShadowPattern};
+use crate::closures::planes::NodeKind;
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::{IndexCheck, Slopes};
@@ -179,14 +180,8 @@ pub(super) enum BatchOp {
     },
     /// Operands: the arguments.
     Message { message: u32, steps: u32 },
-    /// A closure of a shape. Operands: the plane for it, the arguments.
-    MakeClosure { shape: u32, steps: u32 },
-    /// Operands: the plane for it, two closures.
-    ClosureAdd,
-    /// Operands: the plane for it, a closure, a weight.
-    ClosureScale,
-    /// Operands: the plane for it, a closure, three weights.
-    ClosureTint,
+    /// A node of a closure. Operands: the plane for the closure, those of the node.
+    MakeClosure { kind: NodeKind, steps: u32 },
 }
 
 impl BatchOp {

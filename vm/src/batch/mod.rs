@@ -18,6 +18,7 @@ mod buffers;
 mod call_graph;
 mod cancellation;
 mod chunk;
+mod closures;
 mod compiled_loop;
 mod host;
 mod instruction;
@@ -35,11 +36,12 @@ mod tapes;
 
 use crate::bytecode::Bytecode;
 use crate::canonicalise;
+use crate::closures::PointClosures;
 use crate::native::{self, CompileUnit, NativeBackend};
 use crate::point::{FloatEnvironment, Outcome, Parked};
 use active::VectorRun;
 use adumbra_ir::buffer::BufferMemory;
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, Texel};
+use adumbra_ir::host::{Faults, Host, Limits, Texel};
 use adumbra_ir::types::{Direction, Scalar};
 use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
@@ -362,8 +364,8 @@ impl BatchMachine {
 
     /// The closures of a point, which its outputs of closure type name; none for a point that was
     /// not run.
-    pub fn closures(&self, point: usize) -> &ClosureArena {
-        self.chunk.results.closures_of(point)
+    pub fn closures(&self, point: usize) -> PointClosures<'_> {
+        self.chunk.results.closures.of(point)
     }
 
     /// The suspended points, each with its state, in the order in which they suspended. In a quad
@@ -412,9 +414,6 @@ impl BatchMachine {
         if let Some(faults) = parked.faults() {
             results.faults.set(point, faults);
         }
-        if let Some(closures) = results.closures.get_mut(point) {
-            closures.clear();
-        }
         results.suspended.push((point, parked));
         chunk.clear_outputs(point);
         if let Some(quads) = &mut chunk.quads {
@@ -442,7 +441,7 @@ impl BatchMachine {
             0 => canonicalise::value(
                 self.output_types[scalar],
                 word,
-                self.closures(point),
+                || self.closures(point).count(),
                 chunk.program.interface.resources.len(),
             ),
             _ if lanes.has(Direction::BOTH[part - 1]) => {

@@ -1,8 +1,9 @@
 //! The results of the points of a chunk, except outputs.
 
 use crate::bytecode::{Bytecode, Opcode};
+use crate::closures::planes::ClosurePlanes;
 use crate::point::{Outcome, Parked};
-use adumbra_ir::host::{ClosureArena, FaultKind, Faults};
+use adumbra_ir::host::{FaultKind, Faults};
 use adumbra_ir::span::Span;
 
 pub(super) struct ChunkResults {
@@ -11,10 +12,7 @@ pub(super) struct ChunkResults {
     /// The outcome of each point.
     pub(super) outcomes: Box<[Outcome]>,
     pub(super) faults: FaultsByPoint,
-    /// The closures of each point; empty if the program makes none.
-    pub(super) closures: Vec<ClosureArena>,
-    /// The closures of points of such a program.
-    none: ClosureArena,
+    pub(super) closures: ClosurePlanes,
     /// The suspended points, in the order in which they suspended.
     pub(super) suspended: Vec<(usize, Box<Parked>)>,
     /// Memory for more of them.
@@ -38,8 +36,7 @@ impl ChunkResults {
             points: 0,
             outcomes: vec![Outcome::Stopped; width].into_boxed_slice(),
             faults: FaultsByPoint::new(width),
-            closures: vec![ClosureArena::default(); if closures { width } else { 0 }],
-            none: ClosureArena::default(),
+            closures: ClosurePlanes::new(if closures { width } else { 0 }),
             suspended: Vec::new(),
             spare: Vec::new(),
         }
@@ -49,7 +46,7 @@ impl ChunkResults {
     pub(super) fn begin(&mut self, points: usize) {
         self.points = points;
         self.faults.clear();
-        self.closures.iter_mut().for_each(ClosureArena::clear);
+        self.closures.begin(points);
         self.drop_suspended();
     }
 
@@ -70,11 +67,6 @@ impl ChunkResults {
         Some(self.suspended.remove(at).1)
     }
 
-    /// The closures of a point.
-    pub(super) fn closures_of(&self, point: usize) -> &ClosureArena {
-        self.closures.get(point).unwrap_or(&self.none)
-    }
-
     /// Bytes of the heap that it holds.
     pub(super) fn heap(&self) -> usize {
         let ChunkResults {
@@ -82,16 +74,13 @@ impl ChunkResults {
             outcomes,
             faults,
             closures,
-            none: _,
             suspended,
             spare,
         } = self;
-        let arenas = closures.iter().map(ClosureArena::memory);
         let parked = suspended.iter().map(|(_, parked)| parked).chain(spare);
         size_of_val(&outcomes[..])
             + faults.heap()
-            + closures.capacity() * size_of::<ClosureArena>()
-            + arenas.sum::<usize>()
+            + closures.heap()
             + suspended.capacity() * size_of::<(usize, Box<Parked>)>()
             + spare.capacity() * size_of::<Box<Parked>>()
             + parked.map(|parked| parked.memory()).sum::<usize>()

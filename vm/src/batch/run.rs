@@ -319,23 +319,12 @@ impl Chunk {
                     // argument for each of its scalars.
                     unsafe { self.message(message, refs, context) };
                 }
-                BatchOp::MakeClosure { shape, steps } => {
+                BatchOp::MakeClosure { kind, steps } => {
                     self.take_move_steps(steps, context);
-                    // SAFETY: the plane for the closure; validation checked that the shape exists
-                    // and that there is an argument for each of its scalars.
-                    unsafe { self.make_closure(shape, refs) };
-                }
-                BatchOp::ClosureAdd => {
-                    // SAFETY: the plane for the closure, and two closures.
-                    unsafe { self.closure_add(refs) };
-                }
-                BatchOp::ClosureScale => {
-                    // SAFETY: the plane for the closure, a closure and a weight.
-                    unsafe { self.closure_scale(refs) };
-                }
-                BatchOp::ClosureTint => {
-                    // SAFETY: the plane for the closure, a closure and three weights.
-                    unsafe { self.closure_tint(refs) };
+                    // SAFETY: the plane for the closure, and the operands of such a node;
+                    // validation checked that the shape of a leaf exists and that there is an
+                    // argument for each of its scalars.
+                    unsafe { self.make_closure(kind, refs) };
                 }
             }
             if self.active.points == 0 {

@@ -1,6 +1,7 @@
 //! Differential tests of chunks against single points, on random programs, at every level and
 //! width.
 
+mod closures;
 mod quads;
 mod superinstructions;
 

@@ -3,6 +3,7 @@
 
 use super::state::{ReturnAddress, index};
 use super::{Outcome, PointMachine};
+use crate::closures::PointClosures;
 use adumbra_ir::host::{ClosureArena, Faults, Host, QueryPeriod};
 use adumbra_ir::quad::QuadPause;
 
@@ -16,8 +17,7 @@ pub(crate) struct BailedOutPoint<'a, C> {
     /// holds.
     pub(crate) calls: C,
     pub(crate) faults: &'a Faults,
-    /// Its closures, which are taken away.
-    pub(crate) closures: Option<&'a mut ClosureArena>,
+    pub(crate) closures: PointClosures<'a>,
 }
 
 impl PointMachine {
@@ -45,10 +45,7 @@ impl PointMachine {
         state.tapes.clear();
         state.is_reset = false;
         state.faults = point.faults.clone();
-        state.closures.clear();
-        if let Some(closures) = point.closures {
-            std::mem::swap(&mut state.closures, closures);
-        }
+        point.closures.copy_to(&mut state.closures);
         state.suspended = None;
     }
 

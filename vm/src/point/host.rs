@@ -292,7 +292,7 @@ unsafe fn arguments(
             buffer.push(canonicalise::value(
                 scalar,
                 word,
-                &state.closures,
+                || state.closures.count(),
                 resources,
             ));
         });
@@ -389,7 +389,7 @@ pub(super) unsafe fn make_closure(
 /// The file has the register.
 unsafe fn closure_in(file: *mut u32, state: &PointState, register: u32) -> ClosureRef {
     // SAFETY: guaranteed by the caller.
-    canonicalise::closure(&state.closures, unsafe { read(file, register) })
+    canonicalise::closure(state.closures.count(), unsafe { read(file, register) })
 }
 
 /// `words`: to, closure, closure.

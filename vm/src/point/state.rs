@@ -146,7 +146,7 @@ impl PointState {
         for (number, &(scalar, lanes)) in self.output_types.iter().enumerate() {
             // SAFETY: validation checked that the file starts with three registers for each scalar.
             let words = unsafe { &mut *file.add(3 * number).cast::<[u32; 3]>() };
-            words[0] = canonicalise::value(scalar, words[0], &self.closures, resources);
+            words[0] = canonicalise::value(scalar, words[0], || self.closures.count(), resources);
             for direction in Direction::BOTH {
                 let shadow = &mut words[offset(direction)];
                 *shadow = match lanes.has(direction) {

@@ -21,9 +21,10 @@ use super::instruction::{
 };
 use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
+use crate::closures::planes::NodeKind;
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::host::move_steps;
-use adumbra_ir::module::{ExplicitMip, Slopes};
+use adumbra_ir::module::{ClosureId, ExplicitMip, Slopes};
 use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
 use adumbra_simd::{
@@ -501,20 +502,20 @@ impl Loader<'_> {
             }
             Opcode::MakeClosure => {
                 let operands = self.all(lists.list(code, 2));
-                self.closure(BatchOp::MakeClosure { shape: b, steps }, a, operands);
+                self.closure(NodeKind::Leaf(ClosureId(b)), steps, a, operands);
             }
             Opcode::ClosureAdd | Opcode::ClosureScale => {
                 let operands = vec![self.location(b), self.location(c)];
-                let batch_op = match code.opcode {
-                    Opcode::ClosureAdd => BatchOp::ClosureAdd,
-                    _ => BatchOp::ClosureScale,
+                let kind = match code.opcode {
+                    Opcode::ClosureAdd => NodeKind::Add,
+                    _ => NodeKind::Scale,
                 };
-                self.closure(batch_op, a, operands);
+                self.closure(kind, 0, a, operands);
             }
             Opcode::ClosureTint => {
                 let [red, green, blue] = self.list(c);
                 let operands = vec![self.location(b), red, green, blue];
-                self.closure(BatchOp::ClosureTint, a, operands);
+                self.closure(NodeKind::Tint, 0, a, operands);
             }
         }
     }
@@ -574,10 +575,10 @@ impl Loader<'_> {
         (registers.iter().map(|&register| self.location(register))).collect()
     }
 
-    fn closure(&mut self, batch_op: BatchOp, to: u32, operands: Vec<OperandLocation>) {
+    fn closure(&mut self, kind: NodeKind, steps: u32, to: u32, operands: Vec<OperandLocation>) {
         self.prepare_writes([to]);
         self.emit(
-            batch_op,
+            BatchOp::MakeClosure { kind, steps },
             [OperandLocation::Plane(to)].into_iter().chain(operands),
         );
     }
