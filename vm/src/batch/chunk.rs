@@ -12,7 +12,6 @@
 //! chunk.
 
 use super::active::ActivePoints;
-use super::compiled_loop::LoopBuffers;
 use super::memory::{ChunkMemory, plane_words};
 use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
 use super::quads::{QUAD, Quads};
@@ -101,7 +100,6 @@ pub(super) struct Chunk {
     /// Results of tests, by SIMD vector.
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
-    pub(super) loop_buffers: LoopBuffers,
     pub(super) saved_words: SavedWords,
     /// What points have kept.
     pub(super) tapes: ChunkTapes,
@@ -132,11 +130,6 @@ impl Chunk {
         uniform: Vec<bool>,
     ) -> Chunk {
         let padded = width.next_multiple_of(vector_width);
-        let edge_counts = memory
-            .loops
-            .iter()
-            .map(|compiled_loop| compiled_loop.edges.len());
-        let loop_buffers = LoopBuffers::new(padded, edge_counts.max().unwrap_or(0));
         let saved_words = SavedWords::new(memory.most_saved(), padded);
         let samples = !program.interface.textures.is_empty();
         let host_requests = if samples { width } else { 0 };
@@ -177,7 +170,6 @@ impl Chunk {
                 adjoints: Vec::new(),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
-            loop_buffers,
             saved_words,
             tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
             buffers: no_buffers(program),
@@ -212,7 +204,6 @@ impl Chunk {
             pc: _,
             test_masks: found,
             requests: host_requests,
-            loop_buffers,
             saved_words,
             tapes,
             buffers: _,
@@ -245,7 +236,6 @@ impl Chunk {
             + answers.capacity() * size_of::<Sampled>()
             + adjoints.capacity() * size_of::<Texel>()
             + arguments.capacity() * size_of::<u32>()
-            + loop_buffers.heap()
             + saved_words.heap()
             + tapes.heap()
             + beyond.capacity() * size_of::<usize>()
