@@ -388,7 +388,8 @@ impl Evaluator {
     pub fn stats(&self) -> Stats {
         let tier = self.context.engine.tier();
         let is_native = tier == Some(Tier::Native);
-        Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
+        self.instance()
+            .evaluator_stats(self.memory(), tier, is_native)
     }
 
     /// The number of points that are parked from here, neither resumed nor dropped yet.

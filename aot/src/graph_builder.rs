@@ -362,6 +362,20 @@ impl<'s> GraphBuilder<'s> {
         *now = id;
     }
 
+    /// The node of both shadows that these words hold.
+    pub(crate) fn read_pair(&mut self, words: [u32; 2]) -> NodeId {
+        let [x, y] = words.map(|word| self.read(word));
+        self.graph.join(x, y)
+    }
+
+    /// Sets the words to the halves of a node.
+    pub(crate) fn write_pair(&mut self, [x, y]: [u32; 2], pair: NodeId) {
+        let first = self.graph.join(pair, pair);
+        let second = self.graph.upper(pair);
+        self.write(x, Some(first));
+        self.write(y, Some(second));
+    }
+
     /// Adds the nodes of an instruction.
     pub(crate) fn arithmetic(&mut self, inst: &ArithmeticInst, templates: &mut OpTemplates) {
         self.set_position(inst.position);

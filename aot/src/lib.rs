@@ -17,6 +17,7 @@
 mod a64;
 mod assembler;
 mod code_symbols;
+mod control;
 mod critical_path;
 #[cfg(test)]
 mod differential;

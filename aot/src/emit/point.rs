@@ -7,9 +7,8 @@
 
 use super::kernel::KernelFrame;
 use super::{AllocatedGraph, Emitter};
-use crate::extended_blocks::{
-    BlockExit, ControlAction, ControlEvent, ExitTarget, ExtendedBlock, RegisterStore,
-};
+use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget, RegisterStore};
+use crate::extended_blocks::ExtendedBlock;
 use crate::graph::{NodeId, NodeOp};
 use crate::machine_code::{KernelExtent, KernelPart};
 use crate::macro_assembler::{AsmOperand, MacroAssembler};
