@@ -304,7 +304,7 @@ impl DifferentialCase {
         let mut planes = self.planes.clone();
         let kernels = install(code).expect("there is memory for code");
         let refs = planes.iter_mut().map(|plane| plane.as_mut_ptr());
-        let refs: Vec<OperandRef> = refs.map(|plane| OperandRef::to_plane(plane)).collect();
+        let refs: Vec<OperandRef> = refs.map(OperandRef::to_plane).collect();
         let mode = FloatEnvironment::enter();
         let kernel = kernels.entries[0].expect("there is code");
         let (runs, count) = (RUNS.as_ptr(), RUNS.len());
