@@ -3,12 +3,12 @@
 //!
 //! Data flow: a segment, or an extended basic block of a point CFG ([`adumbra_vm::native`]) becomes
 //! a [`graph`]. Each op's algorithm is traced ([`tracer`], [`template`]), and the graph is built
-//! from its nodes ([`graph_builder`], [`extended_blocks`]). Passes improve the extended blocks of a single point
-//! ([`superword`], [`select_to_branch`], [`loop_carried`]). [`register_allocation`] gives values
-//! locations, and [`emit`] writes the instructions by a [`macro_assembler`] (`x64`, `a64`). The
-//! code is put into executable memory ([`native_compiler`]), linked ([`object`](mod@object), whose
-//! feature `objects` writes files), or listed by part ([`machine_code`]). Any host compiles for
-//! either processor.
+//! from its nodes ([`graph_builder`], [`extended_blocks`]). Passes improve the extended blocks of a
+//! single point ([`superword`], [`select_to_branch`], [`loop_carried`]). [`register_allocation`]
+//! gives values locations, and [`emit`] writes the instructions by a [`macro_assembler`] (`x64`,
+//! `a64`). The code is put into executable memory ([`native_compiler`]), linked
+//! ([`object`](mod@object), whose feature `objects` writes files), or listed by part
+//! ([`machine_code`]). Any host compiles for either processor.
 //!
 //! So each op has one algorithm: a new op definition is compiled without a line of code here.
 

@@ -59,8 +59,8 @@ pub struct MachineCode {
     pub code_end: usize,
     /// The start of constants and tables.
     pub data_start: usize,
-    /// The kernel of each segment, or of each entry of the point CFGs in order. `None` where its frame
-    /// would be too large; its instructions are then interpreted.
+    /// The kernel of each segment, or of each entry of the point CFGs in order. `None` where its
+    /// frame would be too large; its instructions are then interpreted.
     pub kernels: Vec<Option<KernelExtent>>,
     /// The start of each part, in order, and its purpose, if requested. The last part ends at
     /// `code_end`.

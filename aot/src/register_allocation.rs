@@ -152,8 +152,8 @@ pub(crate) struct LinearScan {
 }
 
 impl LinearScan {
-    /// An allocator for interleaved vectors and a number of registers; `reads_planes` says whether values
-    /// may stay in planes.
+    /// An allocator for interleaved vectors and a number of registers; `reads_planes` says whether
+    /// values may stay in planes.
     pub(crate) fn new(vectors: usize, registers: u8, reads_planes: bool) -> LinearScan {
         LinearScan {
             reads_planes,

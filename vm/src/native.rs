@@ -1,9 +1,9 @@
 //! The interface of a native backend: its input, and the code that it returns.
 //!
-//! The batch engine keeps control: jumps, faults, samples, calls and arrays stay batch instructions.
-//! Code is between them. Consecutive arithmetic instructions are a [`Segment`], computed for whole
-//! SIMD vectors. It writes only live-out locations. The batch instructions stay after the code:
-//! groups that must preserve inactive points run them, and programs without code.
+//! The batch engine keeps control: jumps, faults, samples, calls and arrays stay batch
+//! instructions. Code is between them. Consecutive arithmetic instructions are a [`Segment`],
+//! computed for whole SIMD vectors. It writes only live-out locations. The batch instructions stay
+//! after the code: groups that must preserve inactive points run them, and programs without code.
 //!
 //! The point engine does the same: the interpreter's handlers run other instructions, and the code
 //! of a [`PointCfg`] works on the register file in between.
@@ -56,8 +56,8 @@ pub enum Edge {
     Exit(u32),
 }
 
-/// Consecutive arithmetic instructions, which the batch engine has as one kernel. The point engine's
-/// unit is a [`PointCfg`].
+/// Consecutive arithmetic instructions, which the batch engine has as one kernel. The point
+/// engine's unit is a [`PointCfg`].
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// The locations that its instructions name. The kernel's references are in the same order.
@@ -237,8 +237,9 @@ macro_rules! by_convention {
             }
         }
 
-        /// A kernel that computes a segment for runs of SIMD vectors of `bytes` bytes each; there is a
-        /// reference for each location. The code has no addresses in it: it calls [`LIBCALLS`].
+        /// A kernel that computes a segment for runs of SIMD vectors of `bytes` bytes each; there
+        /// is a reference for each location. The code has no addresses in it: it calls
+        /// [`LIBCALLS`].
         ///
         /// The code is entered in the default floating-point environment: to the nearest, denormals
         /// kept.
@@ -326,19 +327,19 @@ impl fmt::Debug for PointKernels {
 ///
 /// # Safety
 /// Each kernel computes, to the bit, the instructions of its segment one after the other, for every
-/// point of its SIMD vectors. It writes planes of results in these vectors, and no other memory that
-/// it does not own. In locations that are not live-out it may write anything. It is called with a
-/// reference for each location of its segment, runs within the planes, and vectors of a multiple of
-/// [`KERNEL_WIDTH`] points.
+/// point of its SIMD vectors. It writes planes of results in these vectors, and no other memory
+/// that it does not own. In locations that are not live-out it may write anything. It is called
+/// with a reference for each location of its segment, runs within the planes, and vectors of a
+/// multiple of [`KERNEL_WIDTH`] points.
 ///
 /// Each kernel of a CFG has the effect of the CFG on its register file, where registers that are
 /// not live-out may hold anything. It returns one of the CFG's exits. All can be run while `code`
 /// lives, on any thread.
 pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// Compiles the segments of the program that this was made for, whose SIMD vectors are a
-    /// multiple of [`KERNEL_WIDTH`] points. The segments depend on the set of uniform globals, and on
-    /// nothing else, so evaluators of a program can share their code. Returns none if there is no
-    /// memory for it.
+    /// multiple of [`KERNEL_WIDTH`] points. The segments depend on the set of uniform globals, and
+    /// on nothing else, so evaluators of a program can share their code. Returns none if there is
+    /// no memory for it.
     fn compile_batch(&self, uniform: &[bool], segments: &[Segment]) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are

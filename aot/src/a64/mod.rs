@@ -3,9 +3,9 @@
 //! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the procedure
 //! call standard (AAPCS64). Registers: `x0` the references, `x1` the next run, `x2` how many are
 //! left, `x3` the bytes of a SIMD vector of the VM; `x4` the byte offset of the current vectors,
-//! `x5` and `x6` the start and end of the run; `x7` the pool; `x16` the address of the current plane
-//! or uniform value, else a scratch register like `x17`. `x9` is a scratch register, `x15` is the
-//! return address of a routine.
+//! `x5` and `x6` the start and end of the run; `x7` the pool; `x16` the address of the current
+//! plane or uniform value, else a scratch register like `x17`. `x9` is a scratch register, `x15` is
+//! the return address of a routine.
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the
 //! register file, `x1` the globals, `x2` the steps that are left, `x3` the table of libcalls. A

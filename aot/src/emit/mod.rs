@@ -47,8 +47,8 @@ struct Emitter<M> {
     parts: Option<Vec<(usize, KernelPart)>>,
 }
 
-/// Compiles all segments with a number of vector registers for values. Returns `None` if the code is
-/// too long. Reports its parts on request.
+/// Compiles all segments with a number of vector registers for values. Returns `None` if the code
+/// is too long. Reports its parts on request.
 pub(crate) fn compile_batch<M: MacroAssembler>(
     optimisations: Optimisations,
     segments: &[Segment],

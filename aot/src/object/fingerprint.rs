@@ -11,8 +11,8 @@ use adumbra_vm::native::{
     KERNEL_WIDTH, PointBlock, PointCfg, PointTerminator, Segment, WordLocation,
 };
 
-/// The fingerprint of segments or point CFGs: kernels are valid only for those that they were compiled
-/// from.
+/// The fingerprint of segments or point CFGs: kernels are valid only for those that they were
+/// compiled from.
 pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
     of_version(env!("CARGO_PKG_VERSION"), all)
 }

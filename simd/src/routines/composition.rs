@@ -1,5 +1,5 @@
-//! Computations of an unmasked routine: an op, or a chain of two, of which the first gives the second
-//! an operand.
+//! Computations of an unmasked routine: an op, or a chain of two, of which the first gives the
+//! second an operand.
 
 use super::operand;
 use crate::vector::SimdFloats;
@@ -34,8 +34,8 @@ impl<P: SimdFloats> SimdOperand<P> {
 pub(super) struct FloatOp<R>(PhantomData<R>);
 /// An op on words.
 pub(super) struct BitOp<R>(PhantomData<R>);
-/// The computation `A`, then `B`, of two operands each. The result of `A` is operand `AT` of `B`, and
-/// the operands of `A` take its place.
+/// The computation `A`, then `B`, of two operands each. The result of `A` is operand `AT` of `B`,
+/// and the operands of `A` take its place.
 pub(super) struct Chained<A, B, const AT: usize>(PhantomData<(A, B)>);
 
 impl<R: OpDef<N>, const N: usize> SimdComputation<N> for FloatOp<R> {

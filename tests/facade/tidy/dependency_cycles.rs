@@ -2,8 +2,8 @@
 //! form none but natural ones, which are listed.
 //!
 //! A file depends on the file of each path of its crate (`crate::…`, `super::…`, `self::…`) that it
-//! names outside of tests. A re-export is no dependency: it only gives an item a second path. Nor is
-//! what a module names below itself: it is made of that.
+//! names outside of tests. A re-export is no dependency: it only gives an item a second path. Nor
+//! is what a module names below itself: it is made of that.
 
 use super::{files, is_comment, none, read};
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,7 +14,8 @@ use rustc_hash::FxHashSet;
 const MIN_CALLS: usize = 2;
 
 /// The fewest instructions of a segment or a sequence for each plane that is saved for inactive
-/// points. Where there are fewer, saving costs more than the routines that leave those points alone.
+/// points. Where there are fewer, saving costs more than the routines that leave those points
+/// alone.
 const MIN_INSTRUCTIONS_PER_SAVED: usize = 4;
 
 impl Loader<'_> {
