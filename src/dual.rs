@@ -1,6 +1,20 @@
 //! A value with its derivatives, as hosts pass and get it.
 
-use crate::value::Part;
+/// Value, ddx or ddy of a global or an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The value itself.
+    Value = 0,
+    /// Its change per pixel along x.
+    Ddx = 1,
+    /// Its change per pixel along y.
+    Ddy = 2,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
+}
 
 /// A value with its changes per pixel along x and y. It lies in memory as globals do: value, ddx,
 /// ddy.

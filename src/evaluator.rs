@@ -405,7 +405,8 @@ impl Evaluator {
     pub fn stats(&self) -> Stats {
         let tier = self.context.engine.tier();
         let is_native = tier == Some(Tier::Native);
-        Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
+        self.instance()
+            .evaluator_stats(self.memory(), tier, is_native)
     }
 
     /// Waits for the machine code that it has requested, if any is pending, for the sake of

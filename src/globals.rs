@@ -22,11 +22,12 @@ mod columns;
 mod declared;
 mod host_struct;
 
+pub use crate::value::Flag;
 #[cfg(feature = "batch")]
 pub(crate) use columns::columns;
 pub use declared::{HostMember, MAX_HOST_MEMBERS};
 pub(crate) use host_struct::point_words;
-pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
+pub use host_struct::{GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
 
 /// The members of a host's globals, in order.
 ///

@@ -1,7 +1,6 @@
 //! Statistics of a compilation: the time of each phase, and the size of the result.
 
 use crate::engine::Tier;
-use crate::program::Instance;
 use crate::tape_stats::TapeStats;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -52,28 +51,6 @@ pub struct NativeStats {
     /// if it is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<f64>,
-}
-
-impl Stats {
-    /// The statistics of an instance's program, in an evaluator of `memory` bytes at that tier,
-    /// with machine code if there is any.
-    pub(crate) fn of_evaluator(
-        instance: &Instance,
-        memory: usize,
-        tier: Option<Tier>,
-        may_be_native: bool,
-    ) -> Stats {
-        let program = instance.program();
-        let mut stats = program.stats();
-        stats.memory.instance = Some(instance.memory());
-        stats.memory.evaluator = Some(memory);
-        stats.tier = tier;
-        stats.native = match may_be_native {
-            true => program.native_stats(),
-            false => None,
-        };
-        stats
-    }
 }
 
 /// Bytes that a program takes in memory, and what is made of it.

@@ -1,7 +1,8 @@
 //! Values as a host sees them: Rust types in, Rust types out, and a view of any type for printing.
 
+pub use crate::dual::Part;
+
 use crate::dual::Dual;
-use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
 use adumbra_vm::FloatEnvironment;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -9,6 +10,37 @@ use std::fmt;
 
 #[cfg(any(feature = "glam", feature = "mint"))]
 mod vectors;
+
+/// A bool of four bytes, as globals hold it.
+///
+/// ```
+/// use adumbra::{Dual, globals::Flag};
+/// let inside = Dual::from(Flag::from(true));
+/// assert!(bool::from(inside.value));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Flag(u32);
+
+impl From<bool> for Flag {
+    fn from(value: bool) -> Flag {
+        Flag(u32::from(value))
+    }
+}
+
+impl From<Flag> for bool {
+    fn from(flag: Flag) -> bool {
+        flag.0 != 0
+    }
+}
+
+impl Flag {
+    /// Its word.
+    #[inline]
+    pub(crate) fn word(&self) -> &u32 {
+        &self.0
+    }
+}
 
 /// A Rust type that a global, an input or an output can be read or set as: `f32`, `i32`, `u32`,
 /// `bool`, `[f32; 2]` to `[f32; 4]` for vectors, arrays of such rows for matrices. With the feature
@@ -89,22 +121,6 @@ macro_rules! host_floats {
 }
 
 host_floats! { 2 3 4 }
-
-/// Value, ddx or ddy of a global or an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The value itself.
-    Value = 0,
-    /// Its change per pixel along x.
-    Ddx = 1,
-    /// Its change per pixel along y.
-    Ddy = 2,
-}
-
-impl Part {
-    /// All of them.
-    pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
-}
 
 /// The types that outputs are read as: a [`HostValue`], which is the value alone, or a [`Dual`] of
 /// one, which has the derivatives too. These are there only in a program compiled with

@@ -44,7 +44,7 @@ impl CriticalPath {
 pub(crate) fn latency(op: NodeOp) -> u32 {
     use NodeOp::*;
     match op {
-        Const | Plane | Uniform | VmRegister | Global | Param | Active => 0,
+        Const | Plane | Uniform | VmRegister | Global | Param => 0,
         Div => 11,
         Sqrt => 15,
         Add | Sub | Mul | MulAdd | NegMulAdd | MulSub | NegMulSub | RoundEven | RoundDown

@@ -1,9 +1,7 @@
 //! Differential tests of segments: random operands, and the results of their instructions by scalar
 //! evaluation, one point after the other.
 //!
-//! The code of every target is compared with that. Loops are in [`compiled_loop`].
-
-pub(crate) mod compiled_loop;
+//! The code of every target is compared with that.
 
 use crate::emit::{compile_batch, compile_points};
 use crate::graph_builder::dual_words;
@@ -17,8 +15,8 @@ use adumbra_ops::scalar_eval::operand_float;
 use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatEnvironment;
 use adumbra_vm::native::{
-    ArithmeticInst, ArithmeticKind, CfgEntry, CompileUnit, DualOperand, Edge, LIBCALLS, LoopState,
-    OperandRef, PointBlock, PointCfg, PointTerminator, Segment, VectorRun, WordLocation,
+    ArithmeticInst, ArithmeticKind, CfgEntry, DualOperand, Edge, LIBCALLS, OperandRef, PointBlock,
+    PointCfg, PointTerminator, Segment, VectorRun, WordLocation,
 };
 use fastrand::Rng;
 
@@ -47,8 +45,7 @@ pub(crate) struct DifferentialCase {
     pub(crate) planes: Planes,
 }
 
-/// Steps that a point has left, of which instructions take none; iterations of loops that vectors
-/// may take.
+/// Steps that a point has left, of which instructions take none.
 pub(crate) const STEPS: u64 = 5;
 /// A generator of random numbers.
 pub(crate) struct TestRng(Rng);
@@ -74,48 +71,6 @@ fn runs(point: usize) -> bool {
         let start = run.start as usize;
         (start..start + run.vectors as usize * VM_VECTOR_BYTES).contains(&byte)
     })
-}
-
-/// The planes after this processor ran a kernel, alone in its code.
-///
-/// For a loop, the planes from `points` on are those that [`LoopState`] points at: active points,
-/// steps, then the set of each edge.
-fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<usize>) -> Planes {
-    let mut planes = planes.clone();
-    let kernels = install(code).expect("there is memory for code");
-    let pointers = planes.iter_mut().map(|plane| plane.as_mut_ptr());
-    let pointers: Vec<*mut u32> = pointers.collect();
-    let refs: Vec<OperandRef> = pointers
-        .iter()
-        .map(|&plane| OperandRef::to_plane(plane))
-        .collect();
-    let mut points = points.map(|first| LoopState {
-        active: pointers[first].cast(),
-        steps: pointers[first + 1],
-        edges: pointers[first + 2].cast(),
-        stride: size_of::<[u32; POINTS]>() / size_of::<u16>(),
-        iterations: STEPS,
-    });
-    let state: *mut LoopState = match &mut points {
-        Some(points) => points,
-        None => std::ptr::null_mut(),
-    };
-    let mode = FloatEnvironment::enter();
-    let kernel = kernels.entries[0].expect("there is code");
-    // SAFETY: there is a reference for each word, and all planes have the vectors of the runs. A
-    // loop has a plane for each set and number, one after the other.
-    unsafe {
-        kernel(
-            refs.as_ptr(),
-            runs.as_ptr(),
-            runs.len(),
-            VM_VECTOR_BYTES,
-            state,
-            &LIBCALLS,
-        )
-    };
-    drop(mode);
-    planes
 }
 
 /// A random word: now and then one of the special numbers.
@@ -148,8 +103,8 @@ fn word(random: &mut Rng, kind: OperandKind) -> u32 {
 impl DifferentialCase {
     /// Its code with a number of registers.
     pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
-        let unit = CompileUnit::Segment(self.segment.clone());
-        let compiled = compile_batch::<M>(Optimisations::ALL, &[unit], registers, false);
+        let segment = std::slice::from_ref(&self.segment);
+        let compiled = compile_batch::<M>(Optimisations::ALL, segment, registers, false);
         compiled.expect("it is short")
     }
 
@@ -346,7 +301,17 @@ impl DifferentialCase {
 
     /// The planes after this processor ran the code, which has one kernel.
     pub(crate) fn run(&self, code: &MachineCode) -> Planes {
-        run(code, &self.planes, &RUNS, None)
+        let mut planes = self.planes.clone();
+        let kernels = install(code).expect("there is memory for code");
+        let refs = planes.iter_mut().map(|plane| plane.as_mut_ptr());
+        let refs: Vec<OperandRef> = refs.map(OperandRef::to_plane).collect();
+        let mode = FloatEnvironment::enter();
+        let kernel = kernels.entries[0].expect("there is code");
+        let (runs, count) = (RUNS.as_ptr(), RUNS.len());
+        // SAFETY: there is a reference for each word, and all planes have the vectors of the runs.
+        unsafe { kernel(refs.as_ptr(), runs, count, VM_VECTOR_BYTES, &LIBCALLS) };
+        drop(mode);
+        planes
     }
 
     /// Compares the words after the segment with its instructions, one point after the other.

@@ -4,8 +4,7 @@
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given:
 //! the start of a process takes longer than most of them.
 
-use crate::differential::compiled_loop::{self, LoopCase};
-use crate::differential::{DifferentialCase, EXIT, POINTS, Planes, RUNS, STEPS, VM_VECTOR_BYTES};
+use crate::differential::{DifferentialCase, EXIT, Planes, RUNS, STEPS, VM_VECTOR_BYTES};
 use crate::machine_code::MachineCode;
 use adumbra_vm::native::VectorRun;
 use std::fs::{self, File};
@@ -56,30 +55,13 @@ impl Emulator {
         let mut input = Vec::new();
         for (case, code) in jobs {
             let planes = case.planes.iter().map(|plane| &plane[..]);
-            push_job(&mut input, code, planes, &RUNS, None);
+            push_job(&mut input, code, planes, &RUNS);
         }
         let mut words = self.answer(&input).into_iter();
         let mut plane = |_| std::array::from_fn(|_| words.next().expect("all planes came back"));
         (jobs.iter())
             .map(|(case, _)| case.planes.iter().map(&mut plane).collect())
             .collect()
-    }
-
-    /// The planes of a loop after its code.
-    pub(crate) fn run_loop(&self, case: &LoopCase, code: &MachineCode) -> Planes {
-        let mut input = Vec::new();
-        let planes = case.planes.iter().map(|plane| &plane[..]);
-        push_job(
-            &mut input,
-            code,
-            planes,
-            &compiled_loop::RUNS,
-            Some(case.first_state_plane),
-        );
-        let words = self.answer(&input);
-        let planes = words.chunks(POINTS);
-        let plane = |words: &[u32]| words.try_into().expect("planes are whole");
-        planes.map(plane).collect()
     }
 
     /// The planes of a segment after its code, which has one kernel, ran in these runs.
@@ -96,7 +78,6 @@ impl Emulator {
             code,
             planes.iter().map(|plane| &plane[..]),
             runs,
-            None,
         );
         self.answer(&input).as_chunks().0.to_vec()
     }
@@ -106,13 +87,7 @@ impl Emulator {
         let mut input = Vec::new();
         for (case, code) in jobs {
             let files = case.register_files();
-            push_job(
-                &mut input,
-                code,
-                files.iter().map(|file| &file[..]),
-                &[],
-                None,
-            );
+            push_job(&mut input, code, files.iter().map(|file| &file[..]), &[]);
         }
         let mut words = self.answer(&input).into_iter();
         let mut file = |case: &DifferentialCase| {
@@ -146,13 +121,12 @@ impl Emulator {
 }
 
 /// Writes a job in the program's format. Without runs, each plane is the register file of a point,
-/// and its globals. `points` is the number of the first plane with the state of a loop's points.
+/// and its globals.
 fn push_job<'p>(
     input: &mut Vec<u8>,
     code: &MachineCode,
     planes: impl Iterator<Item = &'p [u32]> + Clone,
     runs: &[VectorRun],
-    points: Option<usize>,
 ) {
     let entry = code.kernels[0].expect("segments have code").start as u32;
     let plane_words = planes.clone().next().map_or(0, <[u32]>::len);
@@ -165,8 +139,6 @@ fn push_job<'p>(
         VM_VECTOR_BYTES as u32,
         STEPS as u32,
         EXIT,
-        // Words come before them.
-        points.unwrap_or(0) as u32,
     ];
     let push = |input: &mut Vec<u8>, words: &[u32]| {
         let bytes = words.iter().flat_map(|word| word.to_le_bytes());

@@ -79,9 +79,7 @@ impl Graph {
         };
         let is_mask = |id: NodeId| self.is_mask[id as usize];
         let is = match node.op {
-            NodeOp::Lt | NodeOp::Le | NodeOp::Eq | NodeOp::ILt | NodeOp::IEq | NodeOp::Active => {
-                true
-            }
+            NodeOp::Lt | NodeOp::Le | NodeOp::Eq | NodeOp::ILt | NodeOp::IEq => true,
             NodeOp::Const => node.a == 0 || node.a == ALL_ONES,
             NodeOp::And | NodeOp::Or | NodeOp::Xor | NodeOp::AndNot => {
                 is_mask(node.a) && is_mask(node.b)
@@ -380,9 +378,9 @@ impl Graph {
             ToI32 => x.to_i32(),
             ToU32 => x.to_u32(),
             // All elements are equal, so pairs of them are as well.
-            Const | Plane | Uniform | VmRegister | Global | Param | Active | MulWide | ShrWide
-            | ShlWide | Lookup | Join | Duplicate | Interleave | UpperHalf | Broadcast
-            | Libcall | SlowPath => {
+            Const | Plane | Uniform | VmRegister | Global | Param | MulWide | ShrWide | ShlWide
+            | Lookup | Join | Duplicate | Interleave | UpperHalf | Broadcast | Libcall
+            | SlowPath => {
                 return None;
             }
         })

@@ -3,8 +3,7 @@
 //!
 //! A long segment is split (loop fission): each part is a loop of its own over the points of a run.
 //! Its code stays in the processor's caches. Values pass from part to part through the planes that
-//! the instructions write anyway. Compiled loops are split into hyperblocks: see
-//! [`hyperblock`](crate::hyperblock).
+//! the instructions write anyway.
 
 use crate::critical_path::CriticalPath;
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -13,7 +12,7 @@ use crate::shadow_pairs::{can_pair_shadows, paired_words};
 use crate::template::OpTemplates;
 use adumbra_ir::host::CANONICAL_NAN;
 use adumbra_vm::native::{
-    ArithmeticInst, ArithmeticKind, Condition, DualOperand, Edge, Segment, WordLocation,
+    ArithmeticInst, ArithmeticKind, Condition, DualOperand, Segment, WordLocation,
 };
 
 /// The limit of a part: it ends after the instruction that reaches this number of nodes, or a
@@ -130,10 +129,6 @@ pub(crate) struct GraphStore {
 pub(crate) enum StoreTarget {
     /// The plane of a word.
     Word(u32),
-    /// In a compiled loop: the points of an edge, in addition to those that take it already.
-    Edge(Edge),
-    /// In a compiled loop: steps of the budget, added to those taken.
-    Steps,
     /// In a point CFG: no memory; it is the condition of a branch.
     Condition,
     /// The result of a routine.
@@ -365,6 +360,20 @@ impl<'s> GraphBuilder<'s> {
             self.touched.push(word);
         }
         *now = id;
+    }
+
+    /// The node of both shadows that these words hold.
+    pub(crate) fn read_pair(&mut self, words: [u32; 2]) -> NodeId {
+        let [x, y] = words.map(|word| self.read(word));
+        self.graph.join(x, y)
+    }
+
+    /// Sets the words to the halves of a node.
+    pub(crate) fn write_pair(&mut self, [x, y]: [u32; 2], pair: NodeId) {
+        let first = self.graph.join(pair, pair);
+        let second = self.graph.upper(pair);
+        self.write(x, Some(first));
+        self.write(y, Some(second));
     }
 
     /// Adds the nodes of an instruction.

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use crate::differential::DifferentialCase;
     use crate::native_compiler::NativeCompiler;
-    use adumbra_vm::native::{CompileUnit, NativeBackend};
+    use adumbra_vm::native::NativeBackend;
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::slice;
 
@@ -363,8 +363,7 @@ mod tests {
     /// Code of a program of that name, if it can be made.
     fn made(program: &str) -> Option<NativeCompiler> {
         let native = NativeCompiler::new(program)?;
-        let units =
-            [3, 5].map(|terms| CompileUnit::Segment(DifferentialCase::sum(terms, false).segment));
+        let units = [3, 5].map(|terms| DifferentialCase::sum(terms, false).segment);
         native.compile_batch(&[true], &units).unwrap();
         Some(native)
     }

@@ -5,7 +5,7 @@
 //! the block's first nodes, which later iterations skip: the iteration before moved the next values
 //! to their locations. The values are stored all the same, so exits of the loop need no extra work.
 
-use crate::extended_blocks::{BlockExit, ControlEvent, ExitTarget, RegisterStore};
+use crate::control::{BlockExit, ControlEvent, ExitTarget, RegisterStore};
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::Computation;
 use crate::optimisation::{Optimisation, Optimisations};
@@ -185,7 +185,7 @@ fn predict_bounds(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extended_blocks::ControlAction;
+    use crate::control::ControlAction;
     use crate::graph::Node;
     use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 

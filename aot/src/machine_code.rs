@@ -14,17 +14,10 @@ pub enum KernelPart {
     Runs,
     /// The loop over the points of a run begins.
     Vectors,
-    /// Nodes that were first made for an instruction; for a loop instruction of a compiled loop,
-    /// the jump back.
+    /// Nodes that were first made for an instruction.
     Instruction(u32),
-    /// The result of such a node is stored: in its plane or, for a mask, in that of an edge.
+    /// The result of such a node is stored in its plane.
     Store(u32),
-    /// The active points of a compiled loop are put before its first block.
-    GatherMasks,
-    /// The points before a block become active; without any it is skipped.
-    EnterBlock,
-    /// The points of each exit of a loop, and the steps that each took, are stored.
-    StoreMasks,
     /// The loop over points goes on.
     NextVectors,
     /// The slow path of an instruction, out of line.
@@ -57,7 +50,7 @@ pub struct KernelExtent {
     pub frame_bytes: usize,
 }
 
-/// The code of a program's units, or of its point CFGs.
+/// The code of a program's segments, or of its point CFGs.
 #[derive(Clone, Debug)]
 pub struct MachineCode {
     /// Instructions, and constants after them.
@@ -66,8 +59,8 @@ pub struct MachineCode {
     pub code_end: usize,
     /// The start of constants and tables.
     pub data_start: usize,
-    /// The kernel of each unit, or of each entry of the point CFGs in order. `None` where its frame
-    /// would be too large; its instructions are then interpreted.
+    /// The kernel of each segment, or of each entry of the point CFGs in order. `None` where its
+    /// frame would be too large; its instructions are then interpreted.
     pub kernels: Vec<Option<KernelExtent>>,
     /// The start of each part, in order, and its purpose, if requested. The last part ends at
     /// `code_end`.
@@ -79,7 +72,7 @@ mod tests {
     use super::*;
     use crate::differential::arithmetic_cases;
     use crate::target::Target;
-    use adumbra_vm::native::{CompileUnit, PointCfg};
+    use adumbra_vm::native::{PointCfg, Segment};
 
     /// Parts change no byte; they are in order, and each kernel has its own.
     fn check(code: &MachineCode, in_parts: &MachineCode) -> Vec<Vec<KernelPart>> {
@@ -111,9 +104,9 @@ mod tests {
         for cases in cases.chunks(100) {
             let cfgs: Vec<PointCfg> = cases.iter().map(|case| case.point_cfg()).collect();
             let segments = cases.iter().map(|case| case.segment.clone());
-            let units: Vec<CompileUnit> = segments.map(CompileUnit::Segment).collect();
+            let segments: Vec<Segment> = segments.collect();
             for target in Target::ALL {
-                let compile = |in_parts| target.compile_batch(&units, in_parts).unwrap();
+                let compile = |in_parts| target.compile_batch(&segments, in_parts).unwrap();
                 for own in check(&compile(false), &compile(true)) {
                     assert_eq!(own.last(), Some(&KernelPart::Exit));
                 }

@@ -3,7 +3,6 @@
 use crate::graph::NodeOp;
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
-use adumbra_vm::native::KERNEL_WIDTH;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
 
@@ -40,13 +39,9 @@ pub(crate) trait MacroAssembler: Sized {
 
     /// Bytes of a vector.
     const VECTOR_BYTES: i32;
-    /// Vectors that the kernel of a segment computes at once: at most [`KERNEL_WIDTH`] points.
+    /// Vectors that the kernel of a segment computes at once: at most
+    /// [`KERNEL_WIDTH`](adumbra_vm::native::KERNEL_WIDTH) points.
     const SEGMENT_VECTORS: usize;
-    /// Vectors that the kernel of a compiled loop interleaves: their points are a word of its sets.
-    /// An iteration is latency-bound, so that several pay.
-    const LOOP_GROUP_VECTORS: usize = KERNEL_WIDTH * size_of::<u32>() / Self::VECTOR_BYTES as usize;
-    /// The most groups of them that it computes in turn, if their iterations are short.
-    const MAX_LOOP_GROUPS: usize;
     /// Vector registers that may hold values, from the first one on.
     const VALUE_REGISTERS: u8;
     /// Scratch registers; instructions load operands in memory into them.
@@ -120,19 +115,6 @@ pub(crate) trait MacroAssembler: Sized {
     /// Calls a libcall for `elements` elements of the scratch registers; the result is in the first
     /// of these. The result for one element goes to all.
     fn call_libcall(&mut self, function: Libcall, elements: usize);
-
-    /// Loads the mask of the active ones of the current points.
-    fn load_active(&mut self, to: u8, vector: usize);
-    /// Stores the iterations that the current points may take at `at` bytes above the stack
-    /// pointer.
-    fn begin_iterations(&mut self, at: i32);
-    /// Jumps if there is another iteration.
-    fn next_iteration(&mut self, at: i32, again: DynamicLabel);
-    /// Stores the steps that the points of a vector took.
-    fn store_steps(&mut self, register: u8, vector: usize);
-    /// Stores the points of `edges` edges in `groups` groups, whose masks begin at `at`, one after
-    /// the other.
-    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize);
 
     /// Begins an entry of a point CFG with a frame of `size` bytes, each page of which it touches.
     /// Returns its entry point.

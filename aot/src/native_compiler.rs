@@ -14,7 +14,7 @@ use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::optimisation::Optimisations;
 use crate::target::Target;
 use adumbra_vm::native::{
-    BatchKernels, CompileUnit, MAX_UNIFORMITY_VARIANTS, NativeBackend, PointCfg, PointKernels,
+    BatchKernels, MAX_UNIFORMITY_VARIANTS, NativeBackend, PointCfg, PointKernels, Segment,
 };
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
@@ -225,13 +225,13 @@ impl NativeCompiler {
     }
 }
 
-// SAFETY: kernels compute the instructions' own algorithms; they write the planes of results, and
-// loops the state of points; the buffer lives as long as they.
+// SAFETY: kernels compute the instructions' own algorithms; they write the planes of results; the
+// buffer lives as long as they.
 unsafe impl NativeBackend for NativeCompiler {
-    fn compile_batch(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels> {
+    fn compile_batch(&self, uniform: &[bool], segments: &[Segment]) -> Option<BatchKernels> {
         let mut linked = self.linked.iter();
         let linked =
-            linked.find(|own| *own.uniform == *uniform && own.fingerprint == fingerprint(units));
+            linked.find(|own| *own.uniform == *uniform && own.fingerprint == fingerprint(segments));
         if let Some(linked) = linked {
             return Some(linked.kernels());
         }
@@ -242,8 +242,8 @@ unsafe impl NativeBackend for NativeCompiler {
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let code = |own: Target| own.compile_batch_with(self.optimisations, units, false);
-        let (mut made, placed) = self.make(units.is_empty(), "kernel", code, kernels);
+        let code = |own: Target| own.compile_batch_with(self.optimisations, segments, false);
+        let (mut made, placed) = self.make(segments.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_UNIFORMITY_VARIANTS {
             made.variants.remove(0);
@@ -369,11 +369,11 @@ mod tests {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
-        let unit = CompileUnit::Segment(DifferentialCase::sum(4, false).segment);
+        let segment = DifferentialCase::sum(4, false).segment;
         let entry = |set: usize| {
             let uniform: Vec<bool> = (0..16).map(|word| set >> word & 1 == 1).collect();
             let kernels = native
-                .compile_batch(&uniform, std::slice::from_ref(&unit))
+                .compile_batch(&uniform, std::slice::from_ref(&segment))
                 .unwrap();
             (kernels.entries[0].unwrap() as usize, kernels)
         };

@@ -41,14 +41,6 @@ optimisations! {
     /// Batches: a segment computes several vectors at once, on processors whose instructions have
     /// long latencies.
     Interleaving: "interleaving",
-    /// Batches: a shader's loop is machine code as a whole; else its instructions are, segment by
-    /// segment.
-    CompiledLoops: "compiled-loops",
-    /// Batches: short blocks of a compiled loop are computed for all points and selected from
-    /// ([`hyperblock`](crate::hyperblock)).
-    IfConversion: "if-conversion",
-    /// Batches: a short compiled loop runs several groups of vectors side by side.
-    LoopInterleaving: "loop-interleaving",
     /// Single points: blocks with one predecessor are compiled with it, values stay in registers
     /// ([`extended_blocks`](crate::extended_blocks)).
     ExtendedBlocks: "extended-blocks",

@@ -3,12 +3,8 @@
 //!
 //! A value has one location for its whole live range, so that skipped code and slow paths find
 //! everything where it was. Without free registers, the value with the furthest last use is spilled
-//! to the frame, or stays in the plane that it came from. With an interleave factor, each node has
-//! a value for each vector.
-//!
-//! Vectors beyond the registers run in groups: a section of the graph is computed for one group
-//! after the other, in the same registers. Values that a later section needs are in the frame, each
-//! group's in spill slots of its own.
+//! to the frame, or stays in the plane that it came from. Where a kernel interleaves vectors, each
+//! node has a value for each of them.
 
 #[cfg(test)]
 mod tests;
@@ -31,41 +27,12 @@ pub(crate) enum NodeLocation {
     ConstantRegister(u8),
 }
 
-/// The most nodes of a section. Two groups of two vectors then fit the reorder window (448
-/// instructions on Zen 5), so that one group's chains are computed while another's wait.
-const MAX_SECTION_NODES: usize = 96;
-
-/// The vectors that a kernel computes at once: groups of interleaved vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interleave {
-    /// Vectors of a group: a node is computed for all of them before the next one.
-    pub(crate) vectors_per_group: usize,
-    pub(crate) groups: usize,
-}
-
-impl Interleave {
-    /// All vectors in one group.
-    pub(crate) fn single_group(vectors: usize) -> Interleave {
-        Interleave {
-            vectors_per_group: vectors,
-            groups: 1,
-        }
-    }
-
-    pub(crate) fn vector_count(self) -> usize {
-        self.vectors_per_group * self.groups
-    }
-}
-
 /// The locations of all values.
 #[derive(Debug, Default)]
 pub(crate) struct Allocation {
     of: Vec<NodeLocation>,
-    /// Vectors of a group.
-    pub(crate) vectors_per_group: usize,
-    /// The end of each section.
-    pub(crate) section_ends: Vec<NodeId>,
-    /// The spill slots of each group.
+    /// The interleaved vectors: a node is computed for all of them before the next one.
+    pub(crate) vectors: usize,
     pub(crate) spill_slots: u32,
     /// The registers in use, a bit each.
     pub(crate) used_registers: u32,
@@ -74,19 +41,9 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// The location of a node's value in one of the interleaved vectors, group by group.
+    /// The location of a node's value in one of the interleaved vectors.
     pub(crate) fn location(&self, id: NodeId, vector: usize) -> NodeLocation {
-        let (mut own, mut slots) = (vector, 0);
-        while own >= self.vectors_per_group {
-            (own, slots) = (
-                own - self.vectors_per_group,
-                slots + self.spill_slots as u16,
-            );
-        }
-        match self.of[id as usize * self.vectors_per_group + own] {
-            NodeLocation::SpillSlot(slot) => NodeLocation::SpillSlot(slot + slots),
-            location => location,
-        }
+        self.of[id as usize * self.vectors + vector]
     }
 
     /// Whether a node is computed: it is used, and no constant.
@@ -178,12 +135,9 @@ fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct LinearScan {
     reads_planes: bool,
-    /// Vectors of a group.
-    vectors_per_group: usize,
-    groups: usize,
+    /// The interleaved vectors.
+    vectors: usize,
     registers: u8,
-    /// The end of the current section.
-    section_end: NodeId,
     uses: Uses,
     free: Vec<u8>,
     /// Free spill slots, each with the node after which it is free.
@@ -198,13 +152,12 @@ pub(crate) struct LinearScan {
 }
 
 impl LinearScan {
-    /// An allocator for these vectors and a number of registers; `reads_planes` says whether values
-    /// may stay in planes.
-    pub(crate) fn new(interleave: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
+    /// An allocator for interleaved vectors and a number of registers; `reads_planes` says whether
+    /// values may stay in planes.
+    pub(crate) fn new(vectors: usize, registers: u8, reads_planes: bool) -> LinearScan {
         LinearScan {
             reads_planes,
-            vectors_per_group: interleave.vectors_per_group,
-            groups: interleave.groups,
+            vectors,
             registers,
             held: vec![0; registers as usize],
             until: vec![0; registers as usize],
@@ -220,17 +173,10 @@ impl LinearScan {
         self.free.extend((0..self.registers).rev());
         self.free_slots.clear();
         self.constants.clear();
-        self.allocation.of =
-            vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors_per_group];
-        self.allocation.vectors_per_group = self.vectors_per_group;
-        let sections = self.sections(graph);
-        let mut ends = sections.iter().copied();
-        self.section_end = 0;
+        self.allocation.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors];
+        self.allocation.vectors = self.vectors;
         let mut end = self.uses.read.len();
         for (id, &node) in (0..).zip(&graph.nodes) {
-            if id == self.section_end {
-                self.section_end = ends.next().expect("sections reach to the end");
-            }
             let is_used = self.uses.last[id as usize] != NEVER;
             if is_used && !node.op.needs_no_location() {
                 let start = self.uses.starts[id as usize];
@@ -241,7 +187,7 @@ impl LinearScan {
                     let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
                     is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
                 };
-                for vector in 0..self.vectors_per_group {
+                for vector in 0..self.vectors {
                     for at in start..end {
                         let operand = self.uses.read[at];
                         if !is_apart || is_early(operand) {
@@ -259,7 +205,7 @@ impl LinearScan {
                 end = start;
             } else if node.op == NodeOp::Const {
                 let count = self.uses.counts[id as usize];
-                if count as usize * self.vectors_per_group > 1 {
+                if count as usize * self.vectors > 1 {
                     self.constants.push((Reverse(count), id));
                 }
             }
@@ -267,42 +213,12 @@ impl LinearScan {
                 && store.after == id
             {
                 if self.uses.ends(store.value, id) {
-                    (0..self.vectors_per_group)
-                        .for_each(|vector| self.free(store.value, vector, id));
+                    (0..self.vectors).for_each(|vector| self.free(store.value, vector, id));
                 }
                 stores = later;
             }
         }
-        self.allocation.section_ends = sections;
         std::mem::take(&mut self.allocation)
-    }
-
-    /// The ends of sections of about the same length: a single group has one section.
-    fn sections(&self, graph: &Graph) -> Vec<NodeId> {
-        let end = graph.nodes.len() as NodeId;
-        if self.groups == 1 {
-            return vec![end];
-        }
-        let is_computed = |id: NodeId| {
-            self.uses.last[id as usize] != NEVER && !graph.node(id).op.needs_no_location()
-        };
-        let count = (0..end).filter(|&id| is_computed(id)).count();
-        let length = count
-            .div_ceil(count.div_ceil(MAX_SECTION_NODES).max(1))
-            .max(1);
-        let mut ends = Vec::new();
-        let mut so_far = 0;
-        for id in 0..end {
-            so_far += usize::from(is_computed(id));
-            if so_far == length {
-                ends.push(id + 1);
-                so_far = 0;
-            }
-        }
-        if ends.last() != Some(&end) {
-            ends.push(end);
-        }
-        ends
     }
 
     /// Allocates locations, and free registers for the constants with the most uses: for code that
@@ -320,26 +236,20 @@ impl LinearScan {
             allocation
                 .constant_registers
                 .push((graph.node(id).a, register));
-            let of = id as usize * self.vectors_per_group;
-            allocation.of[of..of + self.vectors_per_group]
-                .fill(NodeLocation::ConstantRegister(register));
+            let of = id as usize * self.vectors;
+            allocation.of[of..of + self.vectors].fill(NodeLocation::ConstantRegister(register));
         }
         allocation
     }
 
     fn allocate_node(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
         let (value, last) = (
-            id as usize * self.vectors_per_group + vector,
+            id as usize * self.vectors + vector,
             self.uses.last[id as usize],
         );
         // An instruction with one operand in a plane costs no more than with two in registers.
         if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
             self.allocation.of[value] = NodeLocation::Plane;
-            return;
-        }
-        if last >= self.section_end {
-            // Other groups use the registers in between.
-            self.allocation.of[value] = self.spill(id, last, graph, stores);
             return;
         }
         let register = match self.free.pop() {
@@ -353,7 +263,7 @@ impl LinearScan {
                 }
                 // It is spilled from its definition on.
                 let evicted = self.held[register];
-                let id = (evicted / self.vectors_per_group) as NodeId;
+                let id = (evicted / self.vectors) as NodeId;
                 self.allocation.of[evicted] = self.spill(id, self.until[register], graph, stores);
                 register
             }
@@ -405,7 +315,7 @@ impl LinearScan {
     }
 
     fn free(&mut self, id: NodeId, vector: usize, after: NodeId) {
-        match self.allocation.of[id as usize * self.vectors_per_group + vector] {
+        match self.allocation.of[id as usize * self.vectors + vector] {
             NodeLocation::Unallocated | NodeLocation::Plane | NodeLocation::ConstantRegister(_) => {
             }
             NodeLocation::Register(register) => self.free.push(register),

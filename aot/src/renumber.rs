@@ -1,6 +1,6 @@
 //! Renumbers the nodes of an extended block: in another order, or replaced.
 
-use crate::extended_blocks::{ControlAction, ControlEvent};
+use crate::control::{ControlAction, ControlEvent};
 use crate::graph::{Node, NodeId};
 use crate::graph_builder::Computation;
 

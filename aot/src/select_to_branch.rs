@@ -6,7 +6,7 @@
 //! anything. Compilers do so too where arms are long (LLVM's select optimisation,
 //! `SelectOptimize`); for SIMD vectors of points hardly anything would be skipped.
 
-use crate::extended_blocks::{BlockExit, ControlAction, ControlEvent, ExitTarget};
+use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget};
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{Computation, NodePositions};
 use crate::renumber::reorder_nodes;

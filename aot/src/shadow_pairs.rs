@@ -7,7 +7,6 @@
 //! conditions.
 
 use crate::graph::{Graph, NodeId, NodeOp};
-use crate::graph_builder::GraphBuilder;
 use adumbra_vm::native::{ArithmeticInst, DualOperand};
 
 /// A half of a vector.
@@ -35,7 +34,7 @@ pub(crate) fn can_pair_shadows(inst: &ArithmeticInst) -> bool {
 
 impl Graph {
     /// The first half of one node, and that of another one after it.
-    fn join(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn join(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let x = self.first_half(x);
         let upper = self.node(y);
         if upper.op == NodeOp::UpperHalf && self.first_half(upper.a) == x {
@@ -49,7 +48,7 @@ impl Graph {
     }
 
     /// The second half of a node, twice.
-    fn upper(&mut self, pair: NodeId) -> NodeId {
+    pub(crate) fn upper(&mut self, pair: NodeId) -> NodeId {
         let node = self.node(pair);
         match node.op {
             NodeOp::Const => pair,
@@ -92,25 +91,10 @@ impl Graph {
     }
 }
 
-impl GraphBuilder<'_> {
-    /// The node of both shadows that these words hold.
-    pub(crate) fn read_pair(&mut self, words: [u32; 2]) -> NodeId {
-        let [x, y] = words.map(|word| self.read(word));
-        self.graph.join(x, y)
-    }
-
-    /// Sets the words to the halves of a node.
-    pub(crate) fn write_pair(&mut self, [x, y]: [u32; 2], pair: NodeId) {
-        let first = self.graph.join(pair, pair);
-        let second = self.graph.upper(pair);
-        self.write(x, Some(first));
-        self.write(y, Some(second));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph_builder::GraphBuilder;
     use crate::optimisation::Optimisations;
     use crate::template::OpTemplates;
     use adumbra_ops::Op;

@@ -12,8 +12,8 @@ mod find;
 mod tests;
 mod write;
 
+use crate::control::ControlEvent;
 use crate::critical_path::latency;
-use crate::extended_blocks::ControlEvent;
 use crate::graph::{Graph, Node, NodeId, NodeOp};
 use crate::graph_builder::Computation;
 use crate::renumber::replace_nodes;

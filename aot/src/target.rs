@@ -6,7 +6,7 @@ use crate::machine_code::MachineCode;
 use crate::macro_assembler::MacroAssembler;
 use crate::optimisation::Optimisations;
 use crate::x64::{X64Batch, X64Point};
-use adumbra_vm::native::{CompileUnit, PointCfg};
+use adumbra_vm::native::{PointCfg, Segment};
 
 /// A processor that code can be compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,27 +40,30 @@ impl Target {
         }
     }
 
-    /// The code of units on this processor, or `None` if it is too long for its own jumps.
+    /// The code of segments on this processor, or `None` if it is too long for its own jumps.
     /// `in_parts` requests the purposes of its parts.
-    pub fn compile_batch(self, units: &[CompileUnit], in_parts: bool) -> Option<MachineCode> {
-        self.compile_batch_with(Optimisations::ALL, units, in_parts)
+    pub fn compile_batch(self, segments: &[Segment], in_parts: bool) -> Option<MachineCode> {
+        self.compile_batch_with(Optimisations::ALL, segments, in_parts)
     }
 
-    /// Compiles units with a subset of the optimisations.
+    /// Compiles segments with a subset of the optimisations.
     #[doc(hidden)]
     pub fn compile_batch_with(
         self,
         optimisations: Optimisations,
-        units: &[CompileUnit],
+        segments: &[Segment],
         in_parts: bool,
     ) -> Option<MachineCode> {
         match self {
-            Target::X86_64 => {
-                compile_batch::<X64Batch>(optimisations, units, X64Batch::VALUE_REGISTERS, in_parts)
-            }
+            Target::X86_64 => compile_batch::<X64Batch>(
+                optimisations,
+                segments,
+                X64Batch::VALUE_REGISTERS,
+                in_parts,
+            ),
             Target::Aarch64 => compile_batch::<A64Assembler>(
                 optimisations,
-                units,
+                segments,
                 A64Assembler::VALUE_REGISTERS,
                 in_parts,
             ),

@@ -1,7 +1,7 @@
 //! Value numbering by hashing: finds the node of a graph that equals a new one.
 //!
 //! The technique is from Cocke and Schwartz 1970, "Programming Languages and Their Compilers". It
-//! is local to a graph: a part of a segment, a hyperblock, or an extended basic block. GVN across
+//! is local to a graph: a part of a segment or an extended basic block. GVN across
 //! blocks is a pass of the IR. The table has open addressing with linear probing and is at most
 //! half full. It is cleared by a new generation number: the table of a long segment is zeroed once,
 //! and not for each part.

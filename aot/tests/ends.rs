@@ -1,5 +1,5 @@
-//! Tests that code of loops, which reads more points at once than a SIMD vector has, never reads
-//! past the end of a host's plane.
+//! Tests that machine code, which reads whole SIMD vectors, never reads past the end of a host's
+//! plane.
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #![allow(unsafe_code)]
 
@@ -104,7 +104,7 @@ const SUM: &str = "adumbra ir 1
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-fn loops_read_no_plane_past_its_end() {
+fn code_reads_no_plane_past_its_end() {
     let Some(native) = NativeCompiler::new("sum") else {
         return;
     };

@@ -7,9 +7,11 @@
 //! the same.
 
 use crate::materials;
+use adumbra::Program;
 use adumbra_aot::{Optimisation, Optimisations, Target};
 use adumbra_cli::benchmarks::{
-    BenchCandidate, PixelGlobals, ROUNDS, program, time_round_robin, workloads,
+    BenchCandidate, PixelGlobals, ROUNDS, Workload, gradient_programs, program, time_round_robin,
+    workloads,
 };
 use adumbra_fuzz::generate::{GlobalBits, Point};
 use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
@@ -54,14 +56,26 @@ pub fn run() {
     table("Batches by the interpreter: superinstructions", &fusions);
 }
 
-/// The benchmark programs and the materials, with the derivatives of their outputs.
+/// The benchmark programs with the derivatives of their outputs, and without (`_value`); gradients
+/// (`_reverse`); and the materials, with derivatives.
 fn subjects() -> Vec<SwitchSubject> {
     let mut subjects = Vec::new();
-    for workload in workloads() {
-        let pixels = workload.points.iter().take(MAX_POINTS);
-        let points: Vec<Point> = pixels.map(members).collect();
-        let program = program(&workload.source, true);
-        subjects.push(SwitchSubject::of(workload.name, &program, &points));
+    let mut add = |name: String, program: &Program, points: &[PixelGlobals]| {
+        let points: Vec<Point> = points.iter().take(MAX_POINTS).map(members).collect();
+        subjects.push(SwitchSubject::of(name, program, &points));
+    };
+    for Workload {
+        name,
+        source,
+        points,
+        ..
+    } in workloads()
+    {
+        add(name.to_owned(), &program(&source, true), &points);
+        add(format!("{name}_value"), &program(&source, false), &points);
+    }
+    for (name, program, points) in gradient_programs() {
+        add(format!("{name}_reverse"), &program, &points);
     }
     subjects.extend(materials::subjects());
     subjects

@@ -1,12 +1,12 @@
 //! Errors, warnings and faults as data, as a report, and as JSON.
 
 use crate::argument::{Argument, arg};
+use crate::error::c_string;
 use crate::guard::{Result, guard};
 use crate::options::{AdumbraFormat, report_format};
 use crate::pointer::{borrow, borrow_out, free_handle, out_buffer, store_handle};
 use crate::sized_struct::{self, SizedStruct};
 use crate::status::AdumbraStatus;
-use crate::variable::c_string;
 use adumbra::render::{self, JsonDiagnostic};
 use adumbra::{
     Diagnostic, Diagnostics, Program, Sources,

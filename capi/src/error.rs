@@ -1,7 +1,6 @@
 //! Errors of calls: the status, and a sentence that names the argument that is wrong.
 
 use crate::status::AdumbraStatus;
-use crate::variable::c_string;
 use adumbra::evaluator::EngineError;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -44,6 +43,12 @@ impl From<EngineError> for CallError {
     fn from(error: EngineError) -> CallError {
         CallError::new(AdumbraStatus::Unavailable, error.to_string())
     }
+}
+
+/// A string for C. Bytes that would end it early are left out.
+pub(crate) fn c_string(text: &str) -> CString {
+    let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
+    CString::new(bytes).unwrap_or_default()
 }
 
 thread_local! {

@@ -1,6 +1,7 @@
 //! The interface of a program as C sees it: names and types that live as long as the program.
 
 use crate::argument::Argument;
+use crate::error::c_string;
 use crate::guard::Result;
 use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
@@ -155,12 +156,6 @@ fn number_of(ty: &Type) -> AdumbraType {
         Type::Array(..) => AdumbraType::Array,
         Type::Struct(_) => AdumbraType::Struct,
     }
-}
-
-/// A string for C. Bytes that would end it early are left out.
-pub(crate) fn c_string(text: &str) -> CString {
-    let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
-    CString::new(bytes).unwrap_or_default()
 }
 
 /// All names and types of a program, as strings that C can read.

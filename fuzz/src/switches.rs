@@ -8,10 +8,10 @@ use crate::generate::Point;
 use adumbra::Program;
 use adumbra_aot::{NativeCompiler, Optimisations, Target};
 use adumbra_ir::host::{ConstantTexture, Faults, Limits};
-use adumbra_vm::native::{CompileUnit, NativeBackend, PointCfg};
+use adumbra_vm::native::{NativeBackend, PointCfg, Segment};
 use adumbra_vm::{
     BatchMachine, BatchOptions, Bytecode, GlobalSource, Outcome, PointMachine, SimdLevel,
-    SuperinstructionSet, compile_units, point_cfgs,
+    SuperinstructionSet, batch_segments, point_cfgs,
 };
 use std::sync::Arc;
 
@@ -177,9 +177,9 @@ impl SwitchSubject {
     /// Its machine code for a processor, of batches and of single points; nothing where it is too
     /// long.
     pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
-        let units: Vec<CompileUnit> = compile_units(&self.bytecode, &self.uniform);
+        let segments: Vec<Segment> = batch_segments(&self.bytecode, &self.uniform);
         let cfgs: Vec<PointCfg> = point_cfgs(&self.bytecode);
-        let batch = target.compile_batch_with(optimisations, &units, false);
+        let batch = target.compile_batch_with(optimisations, &segments, false);
         let point = target.compile_points_with(optimisations, &cfgs, false);
         [batch, point].map(|code| code.map(|code| code.bytes))
     }

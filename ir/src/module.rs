@@ -17,7 +17,7 @@ pub use crate::derivative::{
 pub use crate::instruction::{ExplicitMip, IndexCheck, InstKind, MipSelection, Slopes};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
-use crate::quad::Quad;
+use crate::quad::rule::Quad;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, Type};
 use smallvec::SmallVec;

@@ -18,9 +18,9 @@ mod vector;
 pub use operand_ref::{OperandRef, VectorRun};
 #[cfg(feature = "routines")]
 pub use routines::{
-    Composition, ConditionRoutine, CopyKind, FusionOperand, MaskedRoutine, OpRoutines,
-    OperandShape, Superinstruction, SuperinstructionSet, UnmaskedRoutine, find_boolean_test,
-    find_copy, find_faults, find_op, find_superinstruction, find_test, unit_partials,
+    ConditionRoutine, CopyKind, MaskedRoutine, OpRoutines, OperandShape, Superinstruction,
+    SuperinstructionSet, UnmaskedRoutine, find_boolean_test, find_copy, find_faults, find_op,
+    find_superinstruction, find_test, unit_partials,
 };
 pub use shadow_pattern::ShadowPattern;
 pub use simd_level::{SimdLevel, vector_width};

@@ -6,8 +6,8 @@
 use adumbra_ops::Op;
 use adumbra_ops::types::Lanes;
 use adumbra_simd::{
-    Composition, FusionOperand, OperandRef, OperandShape, ShadowPattern, SimdLevel,
-    Superinstruction, VectorRun, find_op, find_superinstruction, vector_width,
+    OperandRef, OperandShape, ShadowPattern, SimdLevel, Superinstruction, VectorRun, find_op,
+    find_superinstruction, vector_width,
 };
 use fastrand::Rng;
 
@@ -114,23 +114,12 @@ fn single_op(level: SimdLevel, op: Op, args: &[Column]) -> Column {
     })
 }
 
-fn one_by_one(level: SimdLevel, part: FusionOperand, args: &[Column]) -> Column {
-    match part {
-        FusionOperand::Op(op) => single_op(level, op, args),
-        FusionOperand::Superinstruction(fusion) => match fusion.made() {
-            Composition::Chain(first, then, at) => {
-                let joined = one_by_one(level, first, &args[at..at + first.arity()]);
-                let mut rest = args.to_vec();
-                rest.splice(at..at + first.arity(), [joined]);
-                one_by_one(level, then, &rest)
-            }
-            Composition::SharedOperand(of, lower, upper) => {
-                let mut all = args.to_vec();
-                all.insert(upper, args[lower].clone());
-                one_by_one(level, FusionOperand::Superinstruction(of), &all)
-            }
-        },
-    }
+fn one_by_one(level: SimdLevel, fusion: Superinstruction, args: &[Column]) -> Column {
+    let (first, then, at) = fusion.ops();
+    let joined = single_op(level, first, &args[at..at + 2]);
+    let mut rest = args.to_vec();
+    rest.splice(at..at + 2, [joined]);
+    single_op(level, then, &rest)
 }
 
 #[test]
@@ -139,24 +128,20 @@ fn superinstruction_matches_its_single_ops() {
     for level in SimdLevel::available() {
         let mut made = 0;
         for &fusion in Superinstruction::ALL {
-            let arity = FusionOperand::Superinstruction(fusion).arity();
-            for code in 0..3_usize.pow(arity as u32) {
+            for code in 0..3_usize.pow(Superinstruction::ARITY as u32) {
                 let digit = |i: usize| code / 3_usize.pow(i as u32) % 3;
-                let shapes: Vec<OperandShape> = (0..arity)
-                    .map(|i| {
-                        [
-                            OperandShape::Varying,
-                            OperandShape::Uniform,
-                            OperandShape::Dual,
-                        ][digit(i)]
-                    })
-                    .collect();
-                let Some(full) = find_superinstruction(level, fusion, &shapes) else {
+                let all = [
+                    OperandShape::Varying,
+                    OperandShape::Uniform,
+                    OperandShape::Dual,
+                ];
+                let shapes = std::array::from_fn(|i| all[digit(i)]);
+                let Some(full) = find_superinstruction(level, fusion, shapes) else {
                     continue;
                 };
                 made += 1;
                 let args: Vec<Column> = shapes.iter().map(|&s| column(s, &mut random)).collect();
-                let expected = one_by_one(level, FusionOperand::Superinstruction(fusion), &args);
+                let expected = one_by_one(level, fusion, &args);
                 let vectors = (POINTS / vector_width(level)) as u32;
                 let found = run(&args, expected.words.len(), |refs| {
                     // SAFETY: the memory has the planes of these shapes, each of them these

@@ -56,15 +56,13 @@ impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.purpose {
             KernelPurpose::Arithmetic {
-                is_loop,
                 instructions,
                 positions: [first, last],
             } => {
-                let of = if is_loop { "a loop of " } else { "" };
                 let plural = if instructions == 1 { "" } else { "s" };
                 write!(
                     f,
-                    "{of}{instructions} instruction{plural}, bytecode {first} to {last}; "
+                    "{instructions} instruction{plural}, bytecode {first} to {last}; "
                 )?;
             }
             KernelPurpose::Entry { position } => write!(f, "bytecode {position}; ")?,

@@ -7,8 +7,8 @@ use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_aot::{self as aot, MachineCode, Target};
 use adumbra_ir::Span;
-use adumbra_vm::native::{CompileUnit, PointCfg};
-use adumbra_vm::{Bytecode, FloatEnvironment, batch, lower, point_cfgs};
+use adumbra_vm::native::{PointCfg, Segment};
+use adumbra_vm::{Bytecode, FloatEnvironment, batch_segments, lower, point_cfgs};
 use decode::decode;
 use serde::{Serialize, Serializer};
 
@@ -63,9 +63,6 @@ pub struct Kernel {
 pub enum KernelPurpose {
     /// It computes arithmetic instructions for many points at once.
     Arithmetic {
-        /// Whether it runs a loop until the last point has left it.
-        #[serde(rename = "loop")]
-        is_loop: bool,
         /// The number of arithmetic instructions that it computes.
         #[serde(rename = "rows")]
         instructions: usize,
@@ -198,43 +195,26 @@ impl Program {
             sources: self.sources(),
             places: places.unwrap_or_default(),
         };
-        let (units, cfgs) = (batch::compile_units(bytecode, &[]), point_cfgs(bytecode));
-        let batches = target.compile_batch(&units, true);
+        let (segments, cfgs) = (batch_segments(bytecode, &[]), point_cfgs(bytecode));
+        let batches = target.compile_batch(&segments, true);
         let points = target.compile_points(&cfgs, true);
         let entries = cfgs.iter().flat_map(entries);
         Assembly {
             target,
-            batches: lines.code(target, batches, units.iter().map(unit_purpose)),
+            batches: lines.code(target, batches, segments.iter().map(segment_purpose)),
             points: lines.code(target, points, entries),
         }
     }
 }
 
-/// The purpose of a unit's kernel.
-fn unit_purpose(unit: &CompileUnit) -> KernelPurpose {
-    let (is_loop, instructions, positions): (_, _, Vec<u32>) = match unit {
-        CompileUnit::Segment(segment) => {
-            let positions = segment
-                .instructions
-                .iter()
-                .map(|instruction| instruction.position);
-            (false, segment.instructions.len(), positions.collect())
-        }
-        CompileUnit::Loop(compiled) => {
-            let instructions = compiled.blocks.iter().flat_map(|block| &block.instructions);
-            let ends = compiled.blocks.iter().map(|block| block.position);
-            let positions = instructions
-                .clone()
-                .map(|instruction| instruction.position)
-                .chain(ends);
-            (true, instructions.count(), positions.collect())
-        }
-    };
-    let first = positions.iter().min().copied().unwrap_or_default();
-    let last = positions.iter().max().copied().unwrap_or_default();
+/// The purpose of a segment's kernel.
+fn segment_purpose(segment: &Segment) -> KernelPurpose {
+    let instructions = segment.instructions.iter();
+    let positions = instructions.map(|instruction| instruction.position);
+    let first = positions.clone().min().unwrap_or_default();
+    let last = positions.max().unwrap_or_default();
     KernelPurpose::Arithmetic {
-        is_loop,
-        instructions,
+        instructions: segment.instructions.len(),
         positions: [first, last],
     }
 }
@@ -282,9 +262,6 @@ fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
         aot::KernelPart::Vectors => ("points", None),
         aot::KernelPart::Instruction(position) => ("compute", Some(position)),
         aot::KernelPart::Store(position) => ("store", Some(position)),
-        aot::KernelPart::GatherMasks => ("gather", None),
-        aot::KernelPart::EnterBlock => ("take", None),
-        aot::KernelPart::StoreMasks => ("tell", None),
         aot::KernelPart::NextVectors => ("next points", None),
         aot::KernelPart::SlowPath(position) => ("rare way", Some(position)),
         aot::KernelPart::NextRun => ("next run", None),

@@ -2,7 +2,8 @@
 //! its construction reports why.
 
 use super::EngineError;
-use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
+use super::parked::{EvaluatorContext, ParkError, ParkedPoint};
+use super::quad::ParkedQuad;
 use crate::program::Instance;
 use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::{Faults, Host, Limits, SampleRequest, Texel};

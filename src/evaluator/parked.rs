@@ -4,7 +4,7 @@
 //! their bytes, and the memory that earlier points left for later ones. So parking allocates only
 //! until there was once as much at a time, and spare memory counts against the limit as well.
 
-use super::quad::QuadMachine;
+use super::quad::{ParkedQuad, QuadMachine};
 use super::reference::ReferenceMachine;
 use super::{Engine, Machine};
 use crate::program::Instance;
@@ -44,12 +44,6 @@ pub(super) enum SuspendedState {
         expect(dead_code, reason = "no batch parks one")
     )]
     BatchQuad(Box<ParkedQuad>),
-}
-
-/// A quad of the batch engine, apart from it.
-pub(crate) struct ParkedQuad {
-    pub(super) points: [Box<Parked>; 4],
-    pub(super) helpers: [bool; 4],
 }
 
 impl SuspendedState {

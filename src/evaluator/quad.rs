@@ -4,7 +4,6 @@
 //! joined, by one rule ([`advance`]). When all are done, the differences of their results are its
 //! derivatives.
 
-use super::parked::ParkedQuad;
 use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use super::reference::ReferenceMachine;
 use super::{Engine, point_machine};
@@ -37,6 +36,12 @@ pub(super) struct QuadMachine {
     outputs: [Box<[u32]>; 4],
     /// The point that the evaluator shows.
     pub(super) selected: Corner,
+}
+
+/// A quad of the batch engine, apart from it.
+pub(crate) struct ParkedQuad {
+    pub(super) points: [Box<Parked>; 4],
+    pub(super) helpers: [bool; 4],
 }
 
 impl QuadMachine {

@@ -1,7 +1,8 @@
 //! The batch engine in an evaluator of single points: chunks of one point, or of one quad.
 
 use super::EngineError;
-use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
+use super::parked::{EvaluatorContext, ParkError, ParkedPoint};
+use super::quad::ParkedQuad;
 use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};

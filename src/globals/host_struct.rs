@@ -9,7 +9,7 @@
 
 use super::{Globals, GlobalsLayout};
 use crate::dual::Dual;
-use crate::value::HostValue;
+use crate::value::{Flag, HostValue};
 use adumbra_vm::words::{MemberWords, Words};
 
 /// A struct of the host that is the globals of a shader: members in order, nothing between them.
@@ -145,33 +145,10 @@ words_of_themselves! {
     f32 [f32; 2] [f32; 3] [f32; 4] [[f32; 2]; 2] [[f32; 3]; 3] [[f32; 4]; 4] i32 u32
 }
 
-/// A bool of four bytes, as globals hold it.
-///
-/// ```
-/// use adumbra::{Dual, globals::Flag};
-/// let inside = Dual::from(Flag::from(true));
-/// assert!(bool::from(inside.value));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Flag(u32);
-
-impl From<bool> for Flag {
-    fn from(value: bool) -> Flag {
-        Flag(u32::from(value))
-    }
-}
-
-impl From<Flag> for bool {
-    fn from(flag: Flag) -> bool {
-        flag.0 != 0
-    }
-}
-
 impl GlobalValue for Flag {
     type Words = u32;
     fn words(&self) -> &u32 {
-        &self.0
+        self.word()
     }
 }
 

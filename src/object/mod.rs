@@ -8,7 +8,7 @@ use crate::batch::uniform_words;
 use crate::program::Program;
 use adumbra_aot::{NativeCompiler, ObjectVersionError, ShaderObject, write_object};
 use adumbra_ir::{Code, Diagnostic, Span};
-use adumbra_vm::{FloatEnvironment, compile_units, point_cfgs};
+use adumbra_vm::{FloatEnvironment, batch_segments, point_cfgs};
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,13 +96,13 @@ impl ObjectFile {
         if let Some(strange) = strange {
             return Err(ObjectFileError::Global(strange.clone()));
         }
-        // Units have folded constants.
+        // Segments have folded constants.
         let _mode = FloatEnvironment::enter();
         let mut sets = vec![uniform_words(layout, &[]), uniform_words(layout, same)];
         sets.dedup();
         let variant = |set: Vec<bool>| {
-            let units = compile_units(program.bytecode(), &set);
-            (set, units)
+            let segments = batch_segments(program.bytecode(), &set);
+            (set, segments)
         };
         let shader = ShaderObject {
             name: name.to_owned(),

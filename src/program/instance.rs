@@ -2,7 +2,9 @@
 
 use super::{BufferNumbers, MAX_BUFFER_NUMBERS, MAX_SUM_NUMBERS, Program};
 use crate::access::{AccessError, Fingerprint, InputSlot, find, find_buffer};
+use crate::engine::Tier;
 use crate::group::convert_value;
+use crate::stats::Stats;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
 use adumbra_ir::Type;
 use adumbra_ir::buffer::BufferSet;
@@ -218,6 +220,25 @@ impl Instance {
     pub fn memory(&self) -> usize {
         let buffers = ARC_OVERHEAD + size_of::<BufferSet>() + (*self.buffers).heap_bytes();
         size_of::<Instance>() + self.inputs_heap() + buffers
+    }
+
+    /// The statistics of its program, in an evaluator of `memory` bytes at that tier, with machine
+    /// code if there is any.
+    pub(crate) fn evaluator_stats(
+        &self,
+        memory: usize,
+        tier: Option<Tier>,
+        may_be_native: bool,
+    ) -> Stats {
+        let mut stats = self.program.stats();
+        stats.memory.instance = Some(self.memory());
+        stats.memory.evaluator = Some(memory);
+        stats.tier = tier;
+        stats.native = match may_be_native {
+            true => self.program.native_stats(),
+            false => None,
+        };
+        stats
     }
 
     /// Bytes of the heap that the values of its inputs take.

@@ -4,7 +4,6 @@
 
 use crate::counts::NATIVE_BATCHES;
 use crate::output_bits::{output_bits, point_bits};
-use adumbra::assembly::{Kernel, KernelPurpose};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
     Outcome, Program, SampleRequest, Sampled, Sources, Type,
@@ -195,16 +194,16 @@ fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> 
     shown.collect()
 }
 
-/// Loops of more iterations than code runs in one go ask the host between whether it cancels.
+/// Long loops of points that have diverged ask the host whether it cancels.
 #[test]
-fn loops_go_on_after_the_turns_that_code_takes_at_once() {
+fn long_loops_ask_the_host() {
     if !is_there() {
         return;
     }
     let program = compiled(
         "shader s(out float o, out int n) { float x = global_value<x>, sum = 0; while (n < int(x)) { sum = sum * 0.99 + x; n += 1; } o = sum; }",
     );
-    // Half of the points leave at once, so that code runs the others.
+    // Half of the points leave at once.
     let x = [0, 1].map(|half| (0..32).map(move |i| (half * (20_000 + 17 * i)) as f32));
     let x: Vec<f32> = x.into_iter().flatten().collect();
     for cancel_at in [0, 3] {
@@ -229,33 +228,6 @@ fn loops_go_on_after_the_turns_that_code_takes_at_once() {
         let least = if cancel_at == 0 { 19 } else { cancel_at };
         assert!(found.1 >= least, "asked {} times", found.1);
         assert_eq!(stopped.count(), if cancel_at == 0 { 0 } else { 32 });
-    }
-}
-
-/// A loop is compiled as a whole if it has at most 2,048 batch instructions, three an op here.
-///
-/// Longer ones are dispatched instruction by instruction.
-#[test]
-fn loops_that_are_too_long_for_code_go_by_the_steps() {
-    if !is_there() {
-        return;
-    }
-    let x: Vec<f32> = (0..64).map(|i| (i % 9) as f32).collect();
-    for (ops, is_code) in [(600, true), (800, false)] {
-        let body: String = (0..ops)
-            .map(|i| format!("sum = sum * 0.5 + x * {i}.5;\n"))
-            .collect();
-        let program = compiled(&format!(
-            "shader s(out float o) {{ float x = global_value<x>, sum = 1; for (int i = 0; i < int(x); ++i) {{ {body} }} o = sum; }}"
-        ));
-        let assembly = program.assembly(Target::host().unwrap());
-        let is_loop =
-            |own: &Kernel| matches!(own.purpose, KernelPurpose::Arithmetic { is_loop: true, .. });
-        let has_loop = assembly.batches.kernels.iter().any(is_loop);
-        assert_eq!(has_loop, is_code, "{ops}");
-        let [expected, found] = [Tier::Interpreter, Tier::Native]
-            .map(|tier| batch(&program, tier, &x, &mut NoTextures));
-        assert_eq!(found, expected, "{ops}");
     }
 }
 

@@ -17,7 +17,7 @@ pub use adumbra_simd::SimdLevel;
 #[doc(hidden)]
 pub use adumbra_simd::{Superinstruction, SuperinstructionSet};
 #[cfg(feature = "batch")]
-pub use batch::{BatchMachine, BatchOptions, GlobalSource, LoadedCode, compile_units};
+pub use batch::{BatchMachine, BatchOptions, GlobalSource, LoadedCode, batch_segments};
 pub use bytecode::Bytecode;
 pub use closures::{LeafWords, PointClosures};
 pub use lower::lower;

@@ -1,12 +1,9 @@
 //! The interface of a native backend: its input, and the code that it returns.
 //!
-//! The batch engine keeps control: faults, samples, calls and arrays stay batch instructions. Code
-//! is between them. Consecutive arithmetic instructions are a [`Segment`], computed for whole SIMD
-//! vectors. A loop all of whose blocks are arithmetic and jumps is a [`CompiledLoop`].
-//! [`KERNEL_WIDTH`] points run it together, or several such groups alternately, up to
-//! [`KERNEL_PADDING`] points, until the last point has left. Both write only live-out locations.
-//! The batch instructions stay after the code. Groups that must preserve inactive points run them,
-//! points whose budget may end in the loop, and programs without code.
+//! The batch engine keeps control: jumps, faults, samples, calls and arrays stay batch
+//! instructions. Code is between them. Consecutive arithmetic instructions are a [`Segment`],
+//! computed for whole SIMD vectors. It writes only live-out locations. The batch instructions stay
+//! after the code: groups that must preserve inactive points run them, and programs without code.
 //!
 //! The point engine does the same: the interpreter's handlers run other instructions, and the code
 //! of a [`PointCfg`] works on the register file in between.
@@ -20,13 +17,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Points that code computes at once, and bits of a word of a set. SIMD vectors are a multiple of
-/// this.
+/// Points that code may compute at once: SIMD vectors are a multiple of this.
 pub const KERNEL_WIDTH: usize = 16;
-
-/// The kernel of a loop may run past its points up to a multiple of this; those points are
-/// inactive. Planes and sets reach that far.
-pub const KERNEL_PADDING: usize = 32;
 
 /// The most sets of uniform globals whose code is kept for a program. Beyond that the oldest code
 /// goes with its last evaluator.
@@ -35,67 +27,6 @@ pub const MAX_UNIFORMITY_VARIANTS: usize = 8;
 /// Whether code can compute the SIMD vectors of a level.
 pub fn supports_level(level: SimdLevel) -> bool {
     vector_width(level).is_multiple_of(KERNEL_WIDTH)
-}
-
-/// A compile unit of the batch engine: it becomes one kernel. The point engine's is a [`PointCfg`].
-#[derive(Debug)]
-pub enum CompileUnit {
-    /// Consecutive arithmetic instructions.
-    Segment(Segment),
-    /// A loop of arithmetic and jumps.
-    Loop(CompiledLoop),
-}
-
-/// A loop for machine code: control enters its blocks at the first one alone, and leaves them for
-/// later ones outside. Active points are at the lowest block, as everywhere in the engine.
-#[derive(Debug, Default)]
-pub struct CompiledLoop {
-    /// The locations that its instructions name. The kernel's references are in the same order.
-    pub locations: Vec<WordLocation>,
-    /// The blocks, in order.
-    pub blocks: Vec<LoopBlock>,
-    /// The number of exits.
-    pub exits: u32,
-    /// The live-out locations: active points that leave the loop read them, or inactive points
-    /// while it runs.
-    pub live_out: Vec<u32>,
-}
-
-/// A basic block of a compiled loop.
-#[derive(Debug)]
-pub struct LoopBlock {
-    /// Its arithmetic instructions, in order.
-    pub instructions: Vec<ArithmeticInst>,
-    /// Steps of the budget that it takes, apart from that of a back edge.
-    pub steps: u32,
-    /// Its terminator.
-    pub terminator: LoopTerminator,
-    /// The bytecode instruction that it ends with.
-    pub position: u32,
-}
-
-/// The terminator of a loop's block.
-#[derive(Clone, Copy, Debug)]
-pub enum LoopTerminator {
-    /// An unconditional jump.
-    Jump(Edge),
-    /// A back edge to a block: a step of the budget.
-    Loop(u32),
-    /// A conditional branch.
-    Branch(CondBranch),
-}
-
-impl LoopTerminator {
-    /// The edges of the terminator, forward or back.
-    pub fn edges(&self) -> impl Iterator<Item = Edge> + Clone + use<> {
-        match *self {
-            LoopTerminator::Jump(edge) => one_or_two(edge, None),
-            LoopTerminator::Loop(block) => one_or_two(Edge::Block(block), None),
-            LoopTerminator::Branch(CondBranch { target, next, .. }) => {
-                one_or_two(target, Some(next))
-            }
-        }
-    }
 }
 
 /// One edge or two.
@@ -116,36 +47,17 @@ pub struct CondBranch {
     pub next: Edge,
 }
 
-/// An edge from a block.
+/// An edge from a block of a CFG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// To a block of the unit.
+    /// To a block of the CFG.
     Block(u32),
     /// Out of it, by an exit.
     Exit(u32),
 }
 
-/// The state of points that the kernel of a loop reads and writes. Sets of points are bits,
-/// [`KERNEL_WIDTH`] points to a word, the first of the chunk lowest. Sets, steps and planes reach
-/// up to a multiple of [`KERNEL_PADDING`] points.
-#[derive(Debug)]
-#[repr(C)]
-pub struct LoopState {
-    /// The active points: one set.
-    pub active: *const u16,
-    /// The points that leave by each exit, then the points that are left before each block: a set
-    /// for each, written for the vectors of the run.
-    pub edges: *mut u16,
-    /// Words from one edge's set to the next.
-    pub stride: usize,
-    /// The steps of the budget that each point took: a number for each, written for the same
-    /// vectors.
-    pub steps: *mut u32,
-    /// The most iterations that the points which are computed at once may take.
-    pub iterations: u64,
-}
-
-/// Consecutive arithmetic instructions.
+/// Consecutive arithmetic instructions, which the batch engine has as one kernel. The point
+/// engine's unit is a [`PointCfg`].
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// The locations that its instructions name. The kernel's references are in the same order.
@@ -251,7 +163,7 @@ pub enum WordLocation {
     Global(u32),
 }
 
-/// An arithmetic instruction of a unit.
+/// An arithmetic instruction of a segment or a CFG.
 #[derive(Clone, Copy, Debug)]
 pub struct ArithmeticInst {
     /// The computation.
@@ -325,9 +237,9 @@ macro_rules! by_convention {
             }
         }
 
-        /// A kernel that computes a unit for runs of SIMD vectors of `bytes` bytes each; there is a
-        /// reference for each location. Segments get no [`LoopState`]. The code has no addresses in
-        /// it: it calls [`LIBCALLS`].
+        /// A kernel that computes a segment for runs of SIMD vectors of `bytes` bytes each; there
+        /// is a reference for each location. The code has no addresses in it: it calls
+        /// [`LIBCALLS`].
         ///
         /// The code is entered in the default floating-point environment: to the nearest, denormals
         /// kept.
@@ -336,7 +248,6 @@ macro_rules! by_convention {
             runs: *const VectorRun,
             count: usize,
             vector_bytes: usize,
-            points: *mut LoopState,
             callees: &'static LibcallTable,
         );
 
@@ -378,10 +289,10 @@ by_convention!("sysv64");
 #[cfg(not(target_arch = "x86_64"))]
 by_convention!("C");
 
-/// The code of a program's units.
+/// The code of a program's segments.
 #[derive(Clone)]
 pub struct BatchKernels {
-    /// A kernel for each unit, in order; none where batch instructions are faster.
+    /// A kernel for each segment, in order; none where batch instructions are faster.
     pub entries: Arc<[Option<BatchKernel>]>,
     /// Owns the code.
     pub code: Arc<dyn Any + Send + Sync>,
@@ -412,28 +323,24 @@ impl fmt::Debug for PointKernels {
     }
 }
 
-/// A native backend, which compiles a program's units and CFGs to machine code.
+/// A native backend, which compiles a program's segments and CFGs to machine code.
 ///
 /// # Safety
-/// Each kernel computes, to the bit, the instructions of its unit one after the other, for every
-/// point of its SIMD vectors, or for the active points among them. It writes planes of results in
-/// these vectors, and no other memory that it does not own. It is called with a reference for each
-/// location of its unit, runs within the planes, and vectors of a multiple of [`KERNEL_WIDTH`]
-/// points.
-///
-/// The kernel of a loop gets a [`LoopState`], and one run from the first point on. It may go past
-/// that run up to a multiple of [`KERNEL_PADDING`] points. For inactive points it may write the
-/// words that it found there, or, in locations that are not live-out, anything.
+/// Each kernel computes, to the bit, the instructions of its segment one after the other, for every
+/// point of its SIMD vectors. It writes planes of results in these vectors, and no other memory
+/// that it does not own. In locations that are not live-out it may write anything. It is called
+/// with a reference for each location of its segment, runs within the planes, and vectors of a
+/// multiple of [`KERNEL_WIDTH`] points.
 ///
 /// Each kernel of a CFG has the effect of the CFG on its register file, where registers that are
 /// not live-out may hold anything. It returns one of the CFG's exits. All can be run while `code`
 /// lives, on any thread.
 pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
-    /// Compiles the units of the program that this was made for, whose SIMD vectors are a multiple
-    /// of [`KERNEL_WIDTH`] points. The units depend on the set of uniform globals, and on nothing
-    /// else, so evaluators of a program can share their code. Returns none if there is no memory
-    /// for it.
-    fn compile_batch(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
+    /// Compiles the segments of the program that this was made for, whose SIMD vectors are a
+    /// multiple of [`KERNEL_WIDTH`] points. The segments depend on the set of uniform globals, and
+    /// on nothing else, so evaluators of a program can share their code. Returns none if there is
+    /// no memory for it.
+    fn compile_batch(&self, uniform: &[bool], segments: &[Segment]) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.

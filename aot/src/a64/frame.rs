@@ -8,9 +8,8 @@ use crate::graph::NodeOp;
 use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
-use adumbra_vm::native::{LoopState, OperandRef, VectorRun};
+use adumbra_vm::native::{OperandRef, VectorRun};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
-use std::mem::offset_of;
 
 /// The greatest byte offset, in whole vectors, that a vector load or store encodes.
 const REACH: u32 = 4095 * VECTOR as u32;
@@ -24,23 +23,6 @@ const STEP: u32 = 4095;
 /// Capacity reserved for an instruction's code: enough for most programs to be written without a
 /// move.
 const INSTRUCTION_BYTES: usize = 1024;
-
-/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
-/// bits of a plane.
-const PER_SET: u32 = 5;
-
-/// The bits in a set of the points of one loop group, by vector and SIMD element.
-static BITS: [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] = bits();
-
-const fn bits() -> [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] {
-    let mut bits = [[0; 4]; A64Assembler::LOOP_GROUP_VECTORS];
-    let mut point = 0;
-    while point < 4 * A64Assembler::LOOP_GROUP_VECTORS {
-        bits[point / 4][point % 4] = 1 << point;
-        point += 1;
-    }
-    bits
-}
 
 impl A64Assembler {
     /// Loads a vector at a byte offset from a base register.
@@ -95,7 +77,6 @@ impl A64Assembler {
             ; stp d12, d13, [sp, 48]
             ; stp d14, d15, [sp, 64]
             ; str X(callees), [sp, LIBCALLS]
-            ; mov x8, x4
             ; adr x7, =>distance
             ; ldrsw x17, [x7]
             ; add x7, x7, x17
@@ -116,23 +97,6 @@ impl A64Assembler {
             dynasm!(self.asm; .arch aarch64; ldr S(to), [X(base), 4 * word]);
         }
         dynasm!(self.asm; .arch aarch64; dup V(to).S4, V(to).S[0]);
-    }
-
-    /// Puts the address of the bits of the current points, in the set that `x8` points at, in
-    /// `x16`.
-    fn group(&mut self, set: usize) {
-        dynasm!(self.asm
-            ; .arch aarch64
-            ; lsr x17, x4, PER_SET
-            ; ldr x16, [x8, set as u32]
-            ; add x16, x16, x17
-        );
-    }
-
-    /// Puts the address `at` bytes above the stack pointer in `x16`.
-    fn store_number(&mut self, at: u32) {
-        self.number(at);
-        dynasm!(self.asm; .arch aarch64; str x16, [sp, x17]);
     }
 
     /// Puts 16 bits of each SIMD element of a mask in `x17`.
@@ -168,7 +132,6 @@ impl MacroAssembler for A64Assembler {
 
     const VECTOR_BYTES: i32 = VECTOR;
     const SEGMENT_VECTORS: usize = 2;
-    const MAX_LOOP_GROUPS: usize = 1;
     const VALUE_REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN_ADDRESS_BYTES: i32 = 0;
@@ -203,7 +166,7 @@ impl MacroAssembler for A64Assembler {
     }
 
     fn enter_kernel(&mut self, size: i32) -> usize {
-        self.begin(size, 5)
+        self.begin(size, 4)
     }
 
     fn leave_kernel(&mut self) {
@@ -352,69 +315,6 @@ impl MacroAssembler for A64Assembler {
         if elements == 1 {
             let [result, _] = SCRATCH;
             dynasm!(self.asm; .arch aarch64; dup V(result).S4, V(result).S[0]);
-        }
-    }
-
-    fn load_active(&mut self, to: u8, vector: usize) {
-        let bits = self.pool.table(&BITS[vector]);
-        self.group(offset_of!(LoopState, active));
-        dynasm!(self.asm; .arch aarch64; ldrh w16, [x16]; dup V(to).S4, w16);
-        self.load_from(THIRD, Base::Pool, bits);
-        dynasm!(self.asm; .arch aarch64; cmtst V(to).S4, V(to).S4, V(THIRD).S4);
-    }
-
-    fn begin_iterations(&mut self, at: i32) {
-        dynasm!(self.asm; .arch aarch64; ldr x16, [x8, offset_of!(LoopState, iterations) as u32]);
-        self.store_number(at as u32);
-    }
-
-    fn next_iteration(&mut self, at: i32, again: DynamicLabel) {
-        self.number(at as u32);
-        dynasm!(self.asm; .arch aarch64; ldr x16, [sp, x17]; sub x16, x16, 1);
-        self.store_number(at as u32);
-        let done = self.new_label();
-        dynasm!(self.asm; .arch aarch64; cbz x16, =>done; b =>again; =>done);
-    }
-
-    fn store_steps(&mut self, register: u8, vector: usize) {
-        let at = vector as u32 * VECTOR as u32;
-        dynasm!(self.asm
-            ; .arch aarch64
-            ; ldr x16, [x8, offset_of!(LoopState, steps) as u32]
-            ; add x16, x16, x4
-            ; str Q(register), [x16, at]
-        );
-    }
-
-    fn store_edge_masks(&mut self, at: i32, edges: usize, _: usize) {
-        let [mask, set] = SCRATCH;
-        self.group(offset_of!(LoopState, edges));
-        dynasm!(self.asm
-            ; .arch aarch64
-            ; mov x9, x16
-            ; ldr x10, [x8, offset_of!(LoopState, stride) as u32]
-            ; lsl x10, x10, 1
-        );
-        for edge in 0..edges {
-            dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
-            for (vector, bits) in BITS.iter().enumerate() {
-                let vectors = (edge * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
-                self.load(mask, Operand::Frame(at + vectors * VECTOR));
-                let bits = self.pool.table(bits);
-                self.load_from(THIRD, Base::Pool, bits);
-                dynasm!(self.asm
-                    ; .arch aarch64
-                    ; and V(mask).B16, V(mask).B16, V(THIRD).B16
-                    ; orr V(set).B16, V(set).B16, V(mask).B16
-                );
-            }
-            // No two elements have a bit in common.
-            dynasm!(self.asm
-                ; .arch aarch64
-                ; addv S(set), V(set).S4
-                ; str H(set), [x9]
-                ; add x9, x9, x10
-            );
         }
     }
 

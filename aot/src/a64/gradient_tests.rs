@@ -19,8 +19,8 @@ use adumbra_ir::module::BufferId;
 use adumbra_ir::passes::{self, EntryDerivative, PassOptions};
 use adumbra_ir::text::parse;
 use adumbra_vm::native::{
-    BatchKernel, BatchKernels, CompileUnit, LibcallTable, LoopState, NativeBackend, OperandRef,
-    PointCfg, PointKernels, Segment, VectorRun, WordLocation,
+    BatchKernel, BatchKernels, LibcallTable, NativeBackend, OperandRef, PointCfg, PointKernels,
+    Segment, VectorRun, WordLocation,
 };
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, GlobalSource, Outcome, SimdLevel, lower};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,7 +97,6 @@ unsafe extern "sysv64" fn call<const NUMBER: usize>(
     runs: *const VectorRun,
     count: usize,
     vector_bytes: usize,
-    _: *mut LoopState,
     _: &'static LibcallTable,
 ) {
     assert_eq!(vector_bytes, VM_VECTOR_BYTES);
@@ -141,14 +140,11 @@ struct EmulatedBackend;
 // SAFETY: a kernel writes the live-out planes of its segment alone, in its runs. Its results are
 // those of the emulated code, which the tests of every op compare with scalar evaluation.
 unsafe impl NativeBackend for EmulatedBackend {
-    fn compile_batch(&self, _: &[bool], units: &[CompileUnit]) -> Option<BatchKernels> {
-        assert!(units.len() <= MAX_SEGMENTS, "{} units", units.len());
-        let segments = units.iter().map(|unit| {
-            let CompileUnit::Segment(segment) = unit else {
-                return None;
-            };
-            let unit = CompileUnit::Segment(segment.clone());
-            let code = compile_batch::<A64Assembler>(Optimisations::ALL, &[unit], REGISTERS, false);
+    fn compile_batch(&self, _: &[bool], segments: &[Segment]) -> Option<BatchKernels> {
+        assert!(segments.len() <= MAX_SEGMENTS, "{}", segments.len());
+        let segments = segments.iter().map(|segment| {
+            let only = std::slice::from_ref(segment);
+            let code = compile_batch::<A64Assembler>(Optimisations::ALL, only, REGISTERS, false);
             let code = code.filter(|code| code.kernels[0].is_some());
             code.map(|code| (segment.clone(), code))
         });

@@ -23,7 +23,7 @@ impl A64Assembler {
             ; stp x2, x3, [sp, 32]
             ; stp x4, x5, [sp, 48]
             ; stp x6, x7, [sp, 64]
-            ; stp x8, x15, [sp, 80]
+            ; str x15, [sp, 80]
             ; sub sp, sp, saved(REGISTERS)
             ; str Q(first), [sp]
             ; str Q(second), [sp, VECTOR as u32]
@@ -52,7 +52,7 @@ impl A64Assembler {
             ; ldp x2, x3, [sp, 32]
             ; ldp x4, x5, [sp, 48]
             ; ldp x6, x7, [sp, 64]
-            ; ldp x8, x15, [sp, 80]
+            ; ldr x15, [sp, 80]
             ; ldp x29, x30, [sp], 96
             ; ret
         );

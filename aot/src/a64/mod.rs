@@ -2,14 +2,14 @@
 //!
 //! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the procedure
 //! call standard (AAPCS64). Registers: `x0` the references, `x1` the next run, `x2` how many are
-//! left, `x3` the bytes of a SIMD vector of the VM; `x8` the points; `x4` the byte offset of the
-//! current vectors, `x5` and `x6` the start and end of the run; `x7` the pool; `x16` the address of
-//! the current plane or uniform value, else a scratch register like `x17`. `x9` and `x10` are
-//! scratch registers, `x15` is the return address of a routine.
+//! left, `x3` the bytes of a SIMD vector of the VM; `x4` the byte offset of the current vectors,
+//! `x5` and `x6` the start and end of the run; `x7` the pool; `x16` the address of the current
+//! plane or uniform value, else a scratch register like `x17`. `x9` is a scratch register, `x15` is
+//! the return address of a routine.
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the
 //! register file, `x1` the globals, `x2` the steps that are left, `x3` the table of libcalls. A
-//! batch kernel gets that table in `x5`; both keep it in their frame ([`LIBCALLS`]).
+//! batch kernel gets that table in `x4`; both keep it in their frame ([`LIBCALLS`]).
 //!
 //! Three vector registers are scratch registers, the others hold values. A frame has the arguments
 //! of routines, the uniform values, and spill slots; `x29` is its end.

@@ -1,11 +1,10 @@
-//! Differential test of aarch64 code against scalar evaluation, for every op and for loops, with
-//! many registers and with few.
+//! Differential test of aarch64 code against scalar evaluation, for every op, with many registers
+//! and with few.
 //!
 //! The code runs in an emulator if the host has one, and on the processor if it is an aarch64.
 //! Elsewhere the bytes of a few kernels are compared with a golden file.
 
 use super::A64Assembler;
-use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
 use crate::differential::{DifferentialCase, arithmetic_cases};
 use crate::emulator::Emulator;
 use crate::machine_code::MachineCode;
@@ -111,24 +110,6 @@ fn far_operands_are_reached() {
             super::REGISTERS,
             Convention::Point,
         );
-    }
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "Miri starts no processes")]
-fn loop_code_matches_scalar_evaluation() {
-    let Some(emulator) = Emulator::new() else {
-        return;
-    };
-    for (more, registers) in EXTRA_WORDS
-        .into_iter()
-        .flat_map(|more| REGISTERS.map(|own| (more, own)))
-    {
-        let case = LoopCase::new(more);
-        let code = case.code::<A64Assembler>(registers);
-        if let Err(difference) = case.compare(&emulator.run_loop(&case, &code)) {
-            panic!("with {registers} registers and {more} words more {difference}");
-        }
     }
 }
 

@@ -1,37 +1,35 @@
 //! Frames of kernels and routines: a kernel iterates over runs of vectors, a routine is a slow
 //! path.
 
-use super::{AllocatedGraph, Emitter, LoopMasks, MAX_FRAME_BYTES};
-use crate::graph::{Graph, NodeId, NodeOp};
+use super::{AllocatedGraph, Emitter, MAX_FRAME_BYTES};
+use crate::graph::{Graph, NodeId};
 use crate::graph_builder::{Computation, GraphStore, NodePositions, StoreTarget};
 use crate::machine_code::{KernelExtent, KernelPart};
 use crate::macro_assembler::{AsmOperand, MacroAssembler};
 use crate::optimisation::Optimisation;
-use crate::register_allocation::{Allocation, Interleave, LinearScan};
+use crate::register_allocation::{Allocation, LinearScan};
 use crate::template::OpTemplates;
 use adumbra_vm::native::KERNEL_WIDTH;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// The stack frame of a kernel, as bytes from the stack pointer. The arguments of routines come
 /// first.
 pub(super) struct KernelFrame {
     pub(super) bytes: i32,
-    pub(super) interleave: Interleave,
+    /// The vectors that it computes at once.
+    pub(super) vectors: usize,
     /// The offset of each uniform word's copy.
     uniform_offsets: FxHashMap<u32, i32>,
-    /// The masks of a compiled loop's points.
-    pub(super) masks: LoopMasks,
 }
 
 impl KernelFrame {
-    /// The frame of a kernel for these graphs, with an interleave factor. `None` if the templates
-    /// are full.
+    /// The frame of a kernel for these graphs, which computes some vectors at once. `None` if the
+    /// templates are full.
     pub(super) fn for_graphs<'g, M: MacroAssembler>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &OpTemplates,
-        interleave: Interleave,
+        vectors: usize,
     ) -> Option<KernelFrame> {
         if templates.is_full() {
             return None;
@@ -49,9 +47,8 @@ impl KernelFrame {
         }
         Some(KernelFrame {
             bytes: size,
-            interleave,
+            vectors,
             uniform_offsets,
-            masks: LoopMasks::default(),
         })
     }
 
@@ -63,15 +60,6 @@ impl KernelFrame {
     /// The offsets of the copies of uniform values.
     pub(super) fn take_uniform_offsets(&mut self) -> FxHashMap<u32, i32> {
         std::mem::take(&mut self.uniform_offsets)
-    }
-
-    /// Reserves `count` masks or numbers of all current points.
-    pub(super) fn reserve_masks<M: MacroAssembler>(&mut self, count: usize) -> i32 {
-        let at = self.bytes;
-        let bytes =
-            (count * self.interleave.vector_count()).saturating_mul(M::VECTOR_BYTES as usize);
-        self.bytes = (self.bytes).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
-        at
     }
 }
 
@@ -92,11 +80,7 @@ impl<M: MacroAssembler> Emitter<M> {
             true => M::SEGMENT_VECTORS,
             false => 1,
         };
-        let mut frame = KernelFrame::for_graphs::<M>(
-            segments.iter(),
-            templates,
-            Interleave::single_group(vectors),
-        )?;
+        let mut frame = KernelFrame::for_graphs::<M>(segments.iter(), templates, vectors)?;
         let uniform_offsets = frame.take_uniform_offsets();
         let find = match self.optimisations.has(Optimisation::ConstantRegisters) {
             true => LinearScan::allocate_loop,
@@ -112,7 +96,7 @@ impl<M: MacroAssembler> Emitter<M> {
                 self.machine.load(register, AsmOperand::Constant(constant));
             }
             self.machine.begin_loop(next);
-            self.nodes(body, 1, &segment.stores);
+            self.nodes(body, &segment.stores);
             self.part(KernelPart::NextVectors);
             self.machine
                 .end_loop(next, vectors as i32 * M::VECTOR_BYTES);
@@ -130,8 +114,7 @@ impl<M: MacroAssembler> Emitter<M> {
         find: fn(&mut LinearScan, &Graph, &[GraphStore]) -> Allocation,
     ) -> Vec<AllocatedGraph<'g>> {
         let slots = frame.bytes;
-        let mut allocator =
-            LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
+        let mut allocator = LinearScan::new(frame.vectors, self.registers, M::HAS_PLANE_OPERANDS);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -148,11 +131,10 @@ impl<M: MacroAssembler> Emitter<M> {
                 spill_base: slots,
                 param_base: 0,
                 uniform_offsets,
-                masks: frame.masks,
             }
         });
         let bodies = bodies.collect();
-        let bytes = i64::from(most) * frame.interleave.groups as i64 * i64::from(M::VECTOR_BYTES);
+        let bytes = i64::from(most) * i64::from(M::VECTOR_BYTES);
         frame.bytes = (frame.bytes).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         bodies
     }
@@ -215,39 +197,15 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Writes nodes and the stores after them, for the current vectors: by section and by group.
-    pub(super) fn nodes(
-        &mut self,
-        body: &AllocatedGraph<'_>,
-        groups: usize,
-        mut stores: &[GraphStore],
-    ) {
-        let count = body.allocation.vectors_per_group;
-        let mut start = 0;
-        for &end in &body.allocation.section_ends {
-            let split = stores.partition_point(|store| store.after < end);
-            let (own, later) = stores.split_at(split);
-            for group in 0..groups {
-                self.section(body, start..end, group * count..(group + 1) * count, own);
-            }
-            (start, stores) = (end, later);
-        }
-    }
-
-    /// Writes some of the nodes for some of the vectors.
-    fn section(
-        &mut self,
-        body: &AllocatedGraph<'_>,
-        ids: Range<NodeId>,
-        vectors: Range<usize>,
-        mut stores: &[GraphStore],
-    ) {
-        for id in ids {
+    /// Writes nodes and the stores after them, for the current vectors.
+    fn nodes(&mut self, body: &AllocatedGraph<'_>, mut stores: &[GraphStore]) {
+        let vectors = body.allocation.vectors;
+        for id in 0..body.graph.nodes.len() as NodeId {
             if body.allocation.is_computed(id) {
                 if self.parts.is_some() {
                     self.part(KernelPart::Instruction(body.positions.position_of(id)));
                 }
-                for vector in vectors.clone() {
+                for vector in 0..vectors {
                     self.node(body, id, vector);
                 }
             }
@@ -257,31 +215,23 @@ impl<M: MacroAssembler> Emitter<M> {
                 if self.parts.is_some() {
                     self.part(KernelPart::Store(body.positions.position_of(store.value)));
                 }
-                self.store_node(body, store, vectors.clone());
+                self.store_node(body, store);
                 stores = later;
             }
         }
     }
 
-    fn store_node(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
+    fn store_node(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore) {
         if let StoreTarget::Word(word) = store.target {
             self.machine.address_plane(word);
         }
-        for vector in vectors {
+        for vector in 0..body.allocation.vectors {
             let value = self.operand(body, store.value, vector);
             match store.target {
                 StoreTarget::Word(_) => {
                     let register = self.machine.in_register(value, M::SCRATCH[0]);
                     self.machine
                         .store_plane(vector as i32 * M::VECTOR_BYTES, register);
-                }
-                StoreTarget::Edge(edge) => {
-                    let at = body.masks.edge_offset(edge) + vector as i32 * M::VECTOR_BYTES;
-                    self.combine(NodeOp::Or, at, value);
-                }
-                StoreTarget::Steps => {
-                    let at = body.masks.steps + vector as i32 * M::VECTOR_BYTES;
-                    self.combine(NodeOp::IAdd, at, value);
                 }
                 StoreTarget::Condition => unreachable!("batch kernels have no branch conditions"),
                 StoreTarget::Result => {
@@ -292,15 +242,6 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Combines a value in the frame with another one.
-    fn combine(&mut self, op: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
-        let [first, second] = M::SCRATCH;
-        let value = AsmOperand::Register(self.machine.in_register(value, first));
-        self.machine
-            .emit_binary(op, second, value, AsmOperand::Frame(at));
-        self.machine.store(at, second);
-    }
-
     /// Writes a routine. It takes its arguments from the caller's frame, leaves its result there,
     /// and preserves all registers but the scratch registers.
     pub(super) fn slow_routine(&mut self, label: DynamicLabel, graph: &Graph, result: NodeId) {
@@ -309,12 +250,8 @@ impl<M: MacroAssembler> Emitter<M> {
             target: StoreTarget::Result,
             value: result,
         };
-        let allocation = LinearScan::new(
-            Interleave::single_group(1),
-            self.registers,
-            M::HAS_PLANE_OPERANDS,
-        )
-        .allocate(graph, &[end]);
+        let allocation =
+            LinearScan::new(1, self.registers, M::HAS_PLANE_OPERANDS).allocate(graph, &[end]);
         let saved: Vec<u8> = (0..self.registers)
             .filter(|register| allocation.used_registers >> register & 1 == 1)
             .collect();
@@ -327,7 +264,6 @@ impl<M: MacroAssembler> Emitter<M> {
             spill_base: slots,
             param_base: size + M::RETURN_ADDRESS_BYTES,
             uniform_offsets: &FxHashMap::default(),
-            masks: LoopMasks::default(),
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);

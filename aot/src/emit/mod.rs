@@ -3,7 +3,6 @@
 //!
 //! On request it reports the purpose of each part of the code.
 
-mod compiled_loop;
 mod kernel;
 mod node;
 mod point;
@@ -11,13 +10,12 @@ mod point;
 use crate::extended_blocks::extended_blocks;
 use crate::graph::{Graph, NodeId};
 use crate::graph_builder::{NodePositions, split_segment};
-use crate::hyperblock::hyperblocks;
 use crate::machine_code::{KernelExtent, KernelPart, MachineCode};
 use crate::macro_assembler::{AssembledCode, MacroAssembler};
-use crate::optimisation::{Optimisation, Optimisations};
+use crate::optimisation::Optimisations;
 use crate::register_allocation::Allocation;
 use crate::template::OpTemplates;
-use adumbra_vm::native::{CompileUnit, Edge, PointCfg};
+use adumbra_vm::native::{PointCfg, Segment};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
@@ -49,43 +47,23 @@ struct Emitter<M> {
     parts: Option<Vec<(usize, KernelPart)>>,
 }
 
-/// The number of instructions of a unit.
-fn instruction_count(unit: &CompileUnit) -> usize {
-    match unit {
-        CompileUnit::Segment(segment) => segment.instructions.len(),
-        CompileUnit::Loop(compiled_loop) => compiled_loop
-            .blocks
-            .iter()
-            .map(|block| block.instructions.len())
-            .sum(),
-    }
-}
-
-/// Compiles all units with a number of vector registers for values. Returns `None` if the code is
-/// too long. Reports its parts on request.
+/// Compiles all segments with a number of vector registers for values. Returns `None` if the code
+/// is too long. Reports its parts on request.
 pub(crate) fn compile_batch<M: MacroAssembler>(
     optimisations: Optimisations,
-    units: &[CompileUnit],
+    segments: &[Segment],
     registers: u8,
     in_parts: bool,
 ) -> Option<MachineCode> {
     let mut templates = OpTemplates::new(M::HAS_SATURATING_CONVERSIONS);
-    let instructions = units.iter().map(instruction_count).sum();
+    let instructions = segments.iter().map(|segment| segment.instructions.len());
+    let instructions = instructions.sum();
     let elements = M::VECTOR_BYTES as usize / 4;
     let mut emitter = Emitter::<M>::new(optimisations, registers, elements, instructions, in_parts);
-    let mut kernels = Vec::with_capacity(units.len());
-    for unit in units {
-        kernels.push(match unit {
-            CompileUnit::Segment(segment) => {
-                let segments = split_segment(optimisations, segment, &mut templates);
-                emitter.segment(&segments, &templates)
-            }
-            CompileUnit::Loop(compiled_loop) if optimisations.has(Optimisation::CompiledLoops) => {
-                let hyperblocks = hyperblocks(optimisations, compiled_loop, &mut templates);
-                emitter.compiled_loop(compiled_loop, &hyperblocks, &templates)
-            }
-            CompileUnit::Loop(_) => None,
-        });
+    let mut kernels = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let computations = split_segment(optimisations, segment, &mut templates);
+        kernels.push(emitter.segment(&computations, &templates));
     }
     emitter.finish(kernels, &templates)
 }
@@ -216,35 +194,6 @@ struct AllocatedGraph<'g> {
     param_base: i32,
     /// Bytes from the stack pointer to the uniform value of each word.
     uniform_offsets: &'g FxHashMap<u32, i32>,
-    /// The masks of a compiled loop's points.
-    masks: LoopMasks,
-}
-
-/// The offsets of a compiled loop's masks and numbers of points, as bytes from the stack pointer.
-#[derive(Clone, Copy, Default)]
-struct LoopMasks {
-    /// The active points.
-    active: i32,
-    /// The points of each edge: exits first, then blocks.
-    edges: i32,
-    exits: u32,
-    /// The number of vectors of an edge's masks.
-    vectors: usize,
-    /// Bytes from one edge's masks to the next.
-    stride: i32,
-    /// Steps of the budget that each point took.
-    steps: i32,
-}
-
-impl LoopMasks {
-    /// The offset of an edge's masks.
-    fn edge_offset(&self, edge: Edge) -> i32 {
-        let number = match edge {
-            Edge::Exit(exit) => exit,
-            Edge::Block(block) => self.exits + block,
-        };
-        self.edges + number as i32 * self.stride
-    }
 }
 
 /// A slow path out of line.
@@ -260,8 +209,6 @@ mod tests {
     use super::*;
     use crate::a64::A64Assembler;
     use crate::differential::DifferentialCase;
-    use crate::differential::compiled_loop::code_with_arms;
-    use crate::x64::X64Batch;
 
     #[test]
     fn frame_size_is_bounded() {
@@ -274,21 +221,5 @@ mod tests {
         let most = MAX_FRAME_BYTES / A64Assembler::VECTOR_BYTES;
         assert!(is_made(most));
         assert!(!is_made(most + 1));
-    }
-
-    #[test]
-    fn many_edges_reduce_loop_groups() {
-        let frame = |arms| {
-            let code = code_with_arms::<X64Batch>(arms);
-            code.kernels[0].map(|kernel| kernel.frame_bytes as i32)
-        };
-        // Each arm is two edges.
-        let bytes = 2 * X64Batch::LOOP_GROUP_VECTORS as i32 * X64Batch::VECTOR_BYTES;
-        let fit = |groups: i32| (MAX_FRAME_BYTES / (groups * bytes)) as u32 - 8;
-        let two = frame(fit(2)).expect("two groups fit");
-        let one = frame(fit(2) + 16).expect("one group fits");
-        assert!(one < two && two <= MAX_FRAME_BYTES, "{one} {two}");
-        assert!(frame(fit(1)).is_some());
-        assert_eq!(frame(fit(1) + 16), None);
     }
 }

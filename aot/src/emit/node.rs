@@ -29,9 +29,6 @@ impl<M: MacroAssembler> Emitter<M> {
             NodeOp::Plane => AsmOperand::Plane(node.a, vector as u8),
             NodeOp::Const => AsmOperand::Constant(self.machine.constant(node.a)),
             NodeOp::Uniform => AsmOperand::Frame(body.uniform_offsets[&node.a]),
-            NodeOp::Active => {
-                AsmOperand::Frame(body.masks.active + vector as i32 * M::VECTOR_BYTES)
-            }
             NodeOp::Param => AsmOperand::Frame(body.param_base + node.a as i32 * M::VECTOR_BYTES),
             _ => unreachable!("an operand has a location"),
         }
@@ -51,8 +48,7 @@ impl<M: MacroAssembler> Emitter<M> {
         };
         match node.op {
             NodeOp::Plane => {
-                let is_first = vector.is_multiple_of(body.allocation.vectors_per_group);
-                if is_first || body.allocation.location(id, vector - 1) == NodeLocation::Plane {
+                if vector == 0 || body.allocation.location(id, vector - 1) == NodeLocation::Plane {
                     self.machine.address_plane(node.a);
                 }
                 self.machine.load_plane(to, vector as i32 * M::VECTOR_BYTES);

@@ -7,13 +7,12 @@
 
 use super::kernel::KernelFrame;
 use super::{AllocatedGraph, Emitter};
-use crate::extended_blocks::{
-    BlockExit, ControlAction, ControlEvent, ExitTarget, ExtendedBlock, RegisterStore,
-};
+use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget, RegisterStore};
+use crate::extended_blocks::ExtendedBlock;
 use crate::graph::{NodeId, NodeOp};
 use crate::machine_code::{KernelExtent, KernelPart};
 use crate::macro_assembler::{AsmOperand, MacroAssembler};
-use crate::register_allocation::{Interleave, LinearScan};
+use crate::register_allocation::LinearScan;
 use crate::template::OpTemplates;
 use adumbra_vm::native::PointCfg;
 use dynasmrt::DynamicLabel;
@@ -48,8 +47,7 @@ impl<M: MacroAssembler> Emitter<M> {
         templates: &OpTemplates,
     ) -> Option<Vec<KernelExtent>> {
         let computations = || ebbs.iter().map(|ebb| &ebb.computation);
-        let mut frame =
-            KernelFrame::for_graphs::<M>(computations(), templates, Interleave::single_group(1))?;
+        let mut frame = KernelFrame::for_graphs::<M>(computations(), templates, 1)?;
         let uniform_offsets = frame.take_uniform_offsets();
         let bodies = self.allocate_graphs(
             computations(),

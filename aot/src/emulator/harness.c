@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct header {
-    uint32_t code_bytes, entry, runs, planes, plane_bytes, vector_bytes, steps, exit, points;
+    uint32_t code_bytes, entry, runs, planes, plane_bytes, vector_bytes, steps, exit;
 };
 struct ref {
     uint8_t *at;
@@ -19,16 +19,6 @@ struct ref {
 };
 struct run {
     uint32_t start, vectors;
-};
-
-/* The state of a loop's points: from plane `header.points` on, if that is not the first, the active
- * points, steps, and the set of each edge. */
-struct points {
-    const uint8_t *active;
-    uint8_t *edges;
-    uint64_t stride;
-    uint8_t *steps;
-    uint64_t iterations;
 };
 
 enum { READ = 63, WRITE = 64, EXIT = 93, MAP = 222, PROTECT = 226 };
@@ -152,15 +142,14 @@ struct exit_state {
 
 /* Calls a kernel, with numbers in the registers that it has to preserve; the clobbered vector
  * registers hold nothing. */
-static struct exit_state call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, struct points *points, callee **callees) {
+static struct exit_state call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, callee **callees) {
     uint64_t saved[8], found[8];
     for (int i = 0; i < 8; i++) saved[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
     register const void *x0 __asm__("x0") = first;
     register const void *x1 __asm__("x1") = second;
     register uint64_t x2 __asm__("x2") = third;
     register uint64_t x3 __asm__("x3") = fourth;
-    register struct points *x4 __asm__("x4") = points;
-    register callee **x5 __asm__("x5") = callees;
+    register callee **x4 __asm__("x4") = callees;
     register const void *x19 __asm__("x19") = kernel;
     register uint64_t *x20 __asm__("x20") = saved;
     register uint64_t *x21 __asm__("x21") = found;
@@ -169,9 +158,9 @@ static struct exit_state call_kernel(const void *kernel, const void *first, cons
         "ldp d8, d9, [x20]\n ldp d10, d11, [x20, 16]\n ldp d12, d13, [x20, 32]\n ldp d14, d15, [x20, 48]\n"
         "mov x22, sp\n blr x19\n mov x9, sp\n sub x22, x22, x9\n"
         "stp d8, d9, [x21]\n stp d10, d11, [x21, 16]\n stp d12, d13, [x21, 32]\n stp d14, d15, [x21, 48]\n"
-        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "+r"(x5), "=&r"(x22)
+        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "=&r"(x22)
         : "r"(x19), "r"(x20), "r"(x21)
-        : "memory", "cc", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
+        : "memory", "cc", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
           "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
           "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
     if (x22 != 0) fail("the stack pointer was not restored\n");
@@ -203,12 +192,10 @@ void _start(void) {
             words[i] = (struct ref){first + (size_t)i * header.plane_bytes, UINT64_MAX};
         }
         if (header.runs != 0) {
-            uint8_t *state = first + (size_t)header.points * header.plane_bytes;
-            struct points points = {state, state + 2 * (size_t)header.plane_bytes, header.plane_bytes / 2, state + header.plane_bytes, header.steps};
-            call_kernel(kernel + header.entry, words, each, header.runs, header.vector_bytes, header.points != 0 ? &points : NULL, callees);
+            call_kernel(kernel + header.entry, words, each, header.runs, header.vector_bytes, callees);
         } else {
             for (uint32_t i = 0; i < header.planes; i++) {
-                struct exit_state state = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, NULL, callees);
+                struct exit_state state = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, callees);
                 if (state.exit != header.exit || state.steps != header.steps) fail("a point exited elsewhere\n");
             }
         }

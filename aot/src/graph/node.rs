@@ -20,8 +20,6 @@ pub(crate) enum NodeOp {
     Global,
     /// Parameter `a` of a template or routine.
     Param,
-    /// The active points of a hyperblock, as a mask.
-    Active,
 
     // One operand.
     /// Of floats.
@@ -132,7 +130,7 @@ impl NodeOp {
     /// again, and a branch would be mispredicted.
     #[inline]
     pub(crate) fn operand_count(self) -> usize {
-        let lasts = [NodeOp::Active, NodeOp::Broadcast, NodeOp::SlowPath];
+        let lasts = [NodeOp::Param, NodeOp::Broadcast, NodeOp::SlowPath];
         lasts.map(|last| usize::from(self > last)).iter().sum()
     }
 
@@ -147,10 +145,7 @@ impl NodeOp {
 
     /// Whether it needs no location: it is a constant in memory.
     pub(crate) fn needs_no_location(self) -> bool {
-        matches!(
-            self,
-            NodeOp::Const | NodeOp::Uniform | NodeOp::Param | NodeOp::Active
-        )
+        matches!(self, NodeOp::Const | NodeOp::Uniform | NodeOp::Param)
     }
 }
 

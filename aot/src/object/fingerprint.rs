@@ -7,13 +7,12 @@
 
 use adumbra_ops::Op;
 use adumbra_vm::native::{
-    ArithmeticInst, ArithmeticKind, CfgEntry, CompileUnit, CompiledLoop, CondBranch, Condition,
-    DualOperand, Edge, KERNEL_PADDING, KERNEL_WIDTH, LoopBlock, LoopTerminator, PointBlock,
-    PointCfg, PointTerminator, Segment, WordLocation,
+    ArithmeticInst, ArithmeticKind, CfgEntry, CondBranch, Condition, DualOperand, Edge,
+    KERNEL_WIDTH, PointBlock, PointCfg, PointTerminator, Segment, WordLocation,
 };
 
-/// The fingerprint of units or point CFGs: kernels are valid only for those that they were compiled
-/// from.
+/// The fingerprint of segments or point CFGs: kernels are valid only for those that they were
+/// compiled from.
 pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
     of_version(env!("CARGO_PKG_VERSION"), all)
 }
@@ -22,9 +21,8 @@ pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
 fn of_version<T: FingerprintBytes>(version: &str, all: &[T]) -> u64 {
     let mut to = Fnv1a(Fnv1a::BASIS);
     version.write(&mut to);
-    // The bounds of the kernels' reads and writes.
+    // The bound of the kernels' reads and writes.
     to.number(KERNEL_WIDTH as u32);
-    to.number(KERNEL_PADDING as u32);
     all.write(&mut to);
     to.0
 }
@@ -133,48 +131,12 @@ macro_rules! fields {
 }
 
 fields! {
-    CompiledLoop { locations, blocks, exits, live_out }
-    LoopBlock { instructions, steps, terminator, position }
     CondBranch { condition, when, target, next }
     Segment { locations, instructions, live_out }
     PointCfg { locations, blocks, live_out, entries }
     PointBlock { instructions, terminator, position }
     CfgEntry { block, at, depth }
     DualOperand { value, shadows }
-}
-
-impl FingerprintBytes for CompileUnit {
-    fn write(&self, to: &mut Fnv1a) {
-        match self {
-            CompileUnit::Segment(segment) => {
-                to.byte(0);
-                segment.write(to);
-            }
-            CompileUnit::Loop(compiled_loop) => {
-                to.byte(1);
-                compiled_loop.write(to);
-            }
-        }
-    }
-}
-
-impl FingerprintBytes for LoopTerminator {
-    fn write(&self, to: &mut Fnv1a) {
-        match self {
-            LoopTerminator::Jump(edge) => {
-                to.byte(0);
-                edge.write(to);
-            }
-            LoopTerminator::Loop(block) => {
-                to.byte(1);
-                block.write(to);
-            }
-            LoopTerminator::Branch(branch) => {
-                to.byte(2);
-                branch.write(to);
-            }
-        }
-    }
 }
 
 impl FingerprintBytes for PointTerminator {
@@ -307,36 +269,24 @@ mod tests {
         ]
     }
 
-    /// One of every variant.
-    fn units() -> Vec<CompileUnit> {
+    fn segments() -> Vec<Segment> {
         let whats = [
             ArithmeticKind::Op(Op::Mul),
             ArithmeticKind::Copy,
             ArithmeticKind::ReadShadow,
             ArithmeticKind::Canonicalise,
         ];
-        let block = |end| LoopBlock {
-            instructions: vec![inst(ArithmeticKind::Copy)],
-            steps: 1,
-            terminator: end,
-            position: 12,
-        };
         vec![
-            CompileUnit::Segment(Segment {
+            Segment {
                 locations: words(),
                 instructions: whats.map(inst).into(),
                 live_out: vec![3, 4],
-            }),
-            CompileUnit::Loop(CompiledLoop {
+            },
+            Segment {
                 locations: vec![WordLocation::Plane],
-                blocks: vec![
-                    block(LoopTerminator::Jump(Edge::Block(1))),
-                    block(LoopTerminator::Branch(branch())),
-                    block(LoopTerminator::Loop(0)),
-                ],
-                exits: 6,
+                instructions: vec![inst(ArithmeticKind::Copy)],
                 live_out: vec![1],
-            }),
+            },
         ]
     }
 
@@ -382,17 +332,17 @@ mod tests {
     #[test]
     fn fingerprints_are_fixed() {
         // Released objects have these: if one changes, the version of objects changes.
-        assert_eq!(super::super::VERSION, 2);
+        assert_eq!(super::super::VERSION, 3);
         let found = [
-            of_version::<CompileUnit>("1.2.3", &[]),
-            of_version("1.2.3", &units()),
+            of_version::<Segment>("1.2.3", &[]),
+            of_version("1.2.3", &segments()),
             of_version("1.2.3", &cfgs()),
         ];
         // Computed in Python, from the description above.
         let published = [
-            0x4de5_46be_d2a7_d5e0,
-            0xbe32_0f57_e34a_c645,
-            0x032f_6eec_7473_ffc9,
+            0xa098_9ae6_e605_55c0,
+            0x2bda_e9b3_2d30_99b9,
+            0x8570_2fe7_226e_71e9,
         ];
         assert_eq!(found, published, "{found:016x?}");
     }
@@ -400,70 +350,47 @@ mod tests {
     #[test]
     fn any_change_alters_fingerprint() {
         type Change<T> = fn(&mut T);
-        fn segment(units: &mut [CompileUnit]) -> &mut Segment {
-            match &mut units[0] {
-                CompileUnit::Segment(segment) => segment,
-                CompileUnit::Loop(_) => panic!("the first is a segment"),
-            }
-        }
-        fn compiled_loop(units: &mut [CompileUnit]) -> &mut CompiledLoop {
-            match &mut units[1] {
-                CompileUnit::Loop(compiled_loop) => compiled_loop,
-                CompileUnit::Segment(_) => panic!("the second is a compiled loop"),
-            }
-        }
-        fn branch_of(units: &mut [CompileUnit]) -> &mut CondBranch {
-            match &mut compiled_loop(units).blocks[1].terminator {
-                LoopTerminator::Branch(branch) => branch,
-                _ => panic!("the second block branches"),
-            }
-        }
-        let changes: [Change<Vec<CompileUnit>>; 29] = [
+        let changes: [Change<Vec<Segment>>; 17] = [
             |_| {},
-            |units| units.swap(0, 1),
-            |units| units.truncate(1),
-            |units| segment(units).locations.swap(0, 1),
-            |units| segment(units).locations[2] = WordLocation::Constant(0xbf80_0000),
-            |units| segment(units).locations[2] = WordLocation::Register(0x3f80_0000),
-            |units| segment(units).locations[2] = WordLocation::Global(0x3f80_0000),
-            |units| segment(units).live_out[1] = 5,
-            |units| segment(units).live_out.truncate(1),
-            |units| segment(units).instructions[0].kind = ArithmeticKind::Op(Op::Add),
-            |units| segment(units).instructions[1].kind = ArithmeticKind::Canonicalise,
-            |units| segment(units).instructions[1].kind = ArithmeticKind::ReadShadow,
-            |units| segment(units).instructions[0].result.value = 2,
-            |units| segment(units).instructions[0].result.shadows[1] = None,
-            |units| {
-                segment(units).instructions[0].operands[0]
-                    .shadows
-                    .swap(0, 1)
-            },
-            |units| segment(units).instructions[0].operands[1].value = 0,
-            |units| segment(units).instructions[0].position = 10,
-            |units| compiled_loop(units).locations[0] = WordLocation::Uniform,
-            |units| compiled_loop(units).exits = 7,
-            |units| compiled_loop(units).live_out[0] = 2,
-            |units| compiled_loop(units).blocks[0].steps = 2,
-            |units| compiled_loop(units).blocks[0].position = 13,
-            |units| compiled_loop(units).blocks[0].terminator = LoopTerminator::Jump(Edge::Exit(1)),
-            |units| compiled_loop(units).blocks[0].terminator = LoopTerminator::Loop(1),
-            |units| branch_of(units).when = false,
-            |units| branch_of(units).target = Edge::Exit(4),
-            |units| branch_of(units).next = Edge::Block(2),
-            |units| branch_of(units).condition.test = Some(Op::FLe),
-            |units| branch_of(units).condition.operands[1].value = 2,
+            |segments| segments.swap(0, 1),
+            |segments| segments.truncate(1),
+            |segments| segments[0].locations.swap(0, 1),
+            |segments| segments[0].locations[2] = WordLocation::Constant(0xbf80_0000),
+            |segments| segments[0].locations[2] = WordLocation::Register(0x3f80_0000),
+            |segments| segments[0].locations[2] = WordLocation::Global(0x3f80_0000),
+            |segments| segments[0].live_out[1] = 5,
+            |segments| segments[0].live_out.truncate(1),
+            |segments| segments[0].instructions[0].kind = ArithmeticKind::Op(Op::Add),
+            |segments| segments[0].instructions[1].kind = ArithmeticKind::Canonicalise,
+            |segments| segments[0].instructions[1].kind = ArithmeticKind::ReadShadow,
+            |segments| segments[0].instructions[0].result.value = 2,
+            |segments| segments[0].instructions[0].result.shadows[1] = None,
+            |segments| segments[0].instructions[0].operands[0].shadows.swap(0, 1),
+            |segments| segments[0].instructions[0].operands[1].value = 0,
+            |segments| segments[0].instructions[0].position = 10,
         ];
         let found: BTreeSet<u64> = changes
             .iter()
             .map(|change| {
-                let mut units = units();
-                change(&mut units);
-                fingerprint(&units)
+                let mut segments = segments();
+                change(&mut segments);
+                fingerprint(&segments)
             })
             .collect();
         assert_eq!(found.len(), changes.len());
-        let changes: [Change<PointCfg>; 10] = [
+        fn branch_of(cfg: &mut PointCfg) -> &mut CondBranch {
+            match &mut cfg.blocks[2].terminator {
+                PointTerminator::Branch(branch) => branch,
+                _ => panic!("the last block branches"),
+            }
+        }
+        let changes: [Change<PointCfg>; 15] = [
             |_| {},
+            |cfg| branch_of(cfg).when = false,
+            |cfg| branch_of(cfg).target = Edge::Exit(4),
+            |cfg| branch_of(cfg).next = Edge::Block(2),
+            |cfg| branch_of(cfg).condition.test = Some(Op::FLe),
+            |cfg| branch_of(cfg).condition.operands[1].value = 2,
             |cfg| cfg.locations.truncate(4),
             |cfg| cfg.blocks[0].position = 5,
             |cfg| cfg.blocks[0].terminator = PointTerminator::Jump(Edge::Block(2)),
@@ -484,9 +411,9 @@ mod tests {
             .collect();
         assert_eq!(found.len(), changes.len());
         // Fields without a meaning are left out.
-        let mut others = units();
-        segment(&mut others).instructions[1].operands[1] = value(4, [None; 2]);
-        assert_eq!(fingerprint(&others), fingerprint(&units()));
+        let mut others = segments();
+        others[0].instructions[1].operands[1] = value(4, [None; 2]);
+        assert_eq!(fingerprint(&others), fingerprint(&segments()));
     }
 
     #[test]

@@ -22,9 +22,9 @@ pub use write::{CodeSizeError, Platform, ShaderObject, write_object};
 
 /// Changes with the parameters of kernels, with the structs below, and with the bytes of a
 /// [`fingerprint`].
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// An entry of a unit without a kernel.
+/// An entry of a segment without a kernel.
 const NONE: u32 = u32::MAX;
 
 /// A shader in an object file that is linked into this process: a C variable `adumbra_object_NAME`.
@@ -50,7 +50,7 @@ pub struct ObjectShader {
 #[derive(Debug)]
 #[repr(C)]
 struct ObjectVariant {
-    /// The [`fingerprint`] of the units or point CFGs.
+    /// The [`fingerprint`] of the segments or point CFGs.
     fingerprint: u64,
     /// For each word of the globals, 1 if it is uniform.
     uniform: *const u8,

@@ -3,7 +3,7 @@
 use super::{NONE, VERSION, fingerprint};
 use crate::machine_code::{KernelExtent, MachineCode};
 use crate::target::Target;
-use adumbra_vm::native::{CompileUnit, PointCfg};
+use adumbra_vm::native::{PointCfg, Segment};
 use object::write::{
     Object, Relocation, SectionId, StandardSection, Symbol, SymbolId, SymbolSection,
 };
@@ -81,7 +81,7 @@ pub struct ShaderObject {
     /// The serialised bytecode.
     pub bytecode: Vec<u8>,
     /// For each set of uniform words of the globals, the units that the machine compiles then.
-    pub variants: Vec<(Vec<bool>, Vec<CompileUnit>)>,
+    pub variants: Vec<(Vec<bool>, Vec<Segment>)>,
     /// The point CFGs that the machine compiles for single points.
     pub point_cfgs: Vec<PointCfg>,
 }

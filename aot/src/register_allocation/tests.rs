@@ -3,60 +3,13 @@
 
 use super::*;
 
-/// Checks that no two values that are live at once share a location, for a single group.
-fn check(
-    graph: &Graph,
-    stores: &[GraphStore],
-    vectors_per_group: usize,
-    registers: u8,
-) -> Allocation {
-    check_groups(
-        graph,
-        stores,
-        Interleave::single_group(vectors_per_group),
-        registers,
-    )
-}
-
-/// The same for each group; no value of a later section is in a register, and groups share no
-/// slots.
-fn check_groups(
-    graph: &Graph,
-    stores: &[GraphStore],
-    interleave: Interleave,
-    registers: u8,
-) -> Allocation {
-    let allocation = LinearScan::new(interleave, registers, true).allocate(graph, stores);
-    let Interleave {
-        vectors_per_group,
-        groups,
-    } = interleave;
+/// Checks that no two values that are live at once share a location.
+fn check(graph: &Graph, stores: &[GraphStore], vectors: usize, registers: u8) -> Allocation {
+    let allocation = LinearScan::new(vectors, registers, true).allocate(graph, stores);
     let mut uses = Uses::default();
     uses.find(graph, stores);
     let last = uses.last;
-    assert_eq!(
-        allocation.section_ends.last(),
-        Some(&(graph.nodes.len() as NodeId))
-    );
-    for (id, vector) in (0..last.len()).flat_map(|id| (0..vectors_per_group).map(move |v| (id, v)))
-    {
-        let section = allocation
-            .section_ends
-            .partition_point(|&end| end as usize <= id);
-        for group in 0..groups {
-            match allocation.location(id as NodeId, group * vectors_per_group + vector) {
-                NodeLocation::Register(_) => {
-                    assert!(last[id] < allocation.section_ends[section], "{id}")
-                }
-                NodeLocation::SpillSlot(slot) => {
-                    assert_eq!(u32::from(slot) / allocation.spill_slots, group as u32)
-                }
-                location => assert_eq!(location, allocation.location(id as NodeId, vector)),
-            }
-        }
-    }
-    let values =
-        || (0..graph.nodes.len()).flat_map(|id| (0..vectors_per_group).map(move |v| (id, v)));
+    let values = || (0..graph.nodes.len()).flat_map(|id| (0..vectors).map(move |v| (id, v)));
     for (id, vector) in values() {
         for (other, other_vector) in values() {
             let location = allocation.location(id as NodeId, vector);
@@ -91,8 +44,7 @@ fn check_groups(
             continue;
         }
         graph.for_each_operand(node, |operand| {
-            for (to, from) in (0..vectors_per_group)
-                .flat_map(|to| (to..vectors_per_group).map(move |from| (to, from)))
+            for (to, from) in (0..vectors).flat_map(|to| (to..vectors).map(move |from| (to, from)))
             {
                 let location = allocation.location(operand, from);
                 let is_nowhere =
@@ -166,9 +118,9 @@ fn with_slow_paths(width: u32) -> (Graph, Vec<GraphStore>) {
 fn slow_path_results_spare_arguments() {
     for width in [1, 2, 5, 13, 40] {
         let (graph, stores) = with_slow_paths(width);
-        for vectors_per_group in [1, 2, 4] {
+        for vectors in [1, 2, 4] {
             for registers in [1, 3, 14] {
-                check(&graph, &stores, vectors_per_group, registers);
+                check(&graph, &stores, vectors, registers);
             }
         }
     }
@@ -179,15 +131,15 @@ fn live_values_have_distinct_locations() {
     let mut in_planes = 0;
     for width in [1, 2, 5, 13, 40] {
         let (graph, stores) = graph(width);
-        for vectors_per_group in [1, 2, 4] {
+        for vectors in [1, 2, 4] {
             for registers in [1, 3, 14] {
-                let allocation = check(&graph, &stores, vectors_per_group, registers);
+                let allocation = check(&graph, &stores, vectors, registers);
                 in_planes += allocation
                     .of
                     .iter()
                     .filter(|&&p| p == NodeLocation::Plane)
                     .count();
-                let many = width as usize * vectors_per_group;
+                let many = width as usize * vectors;
                 assert!(allocation.spill_slots == 0 || many > registers as usize / 2);
                 assert!(
                     allocation.spill_slots as usize <= 2 * many,
@@ -197,43 +149,11 @@ fn live_values_have_distinct_locations() {
                 let mut late = stores.clone();
                 let end = graph.nodes.len() as NodeId - 1;
                 late.iter_mut().for_each(|store| store.after = end);
-                check(&graph, &late, vectors_per_group, registers);
+                check(&graph, &late, vectors, registers);
             }
         }
     }
     assert!(in_planes > 0, "some stay where they are");
-}
-
-#[test]
-fn groups_share_registers_within_sections() {
-    let mut in_registers = 0;
-    for width in [1, 5, 40, 200] {
-        for (graph, stores) in [graph(width), with_slow_paths(width)] {
-            let interleave = Interleave {
-                vectors_per_group: 2,
-                groups: 2,
-            };
-            let allocation = check_groups(&graph, &stores, interleave, 14);
-            let starts = [0]
-                .into_iter()
-                .chain(allocation.section_ends.iter().copied());
-            for (start, &end) in starts.zip(&allocation.section_ends) {
-                let computed = (start..end)
-                    .filter(|&id| allocation.is_computed(id))
-                    .count();
-                assert!(
-                    (1..=MAX_SECTION_NODES).contains(&computed),
-                    "{computed} nodes"
-                );
-            }
-            let whole = graph.nodes.len() <= MAX_SECTION_NODES;
-            assert_eq!(allocation.section_ends.len() == 1, whole, "{width}");
-            let is_register =
-                |location: &&NodeLocation| matches!(location, NodeLocation::Register(_));
-            in_registers += allocation.of.iter().filter(is_register).count();
-        }
-    }
-    assert!(in_registers > 1000, "{in_registers}");
 }
 
 #[test]
@@ -255,24 +175,20 @@ fn most_used_constants_get_free_registers() {
         target: StoreTarget::Word(1),
         value: sum,
     };
-    for vectors_per_group in [1, 2] {
+    for vectors in [1, 2] {
         for registers in 1..10 {
             let allocation =
-                LinearScan::new(Interleave::single_group(vectors_per_group), registers, true)
-                    .allocate_loop(&graph, &[store]);
-            let others = u32::from(registers).min(vectors_per_group as u32);
+                LinearScan::new(vectors, registers, true).allocate_loop(&graph, &[store]);
+            let others = u32::from(registers).min(vectors as u32);
             let free = u32::from(registers) - others;
             let mut loaded = allocation.constant_registers.clone();
             loaded.sort_unstable();
             let bits: Vec<u32> = loaded.iter().map(|&(bits, _)| bits).collect();
             let mut most: Vec<u32> = (WIDTH.saturating_sub(free) + 1..=WIDTH).collect();
-            if vectors_per_group > 1 && free > WIDTH {
+            if vectors > 1 && free > WIDTH {
                 most.push(99);
             }
-            assert_eq!(
-                bits, most,
-                "{registers} registers, {vectors_per_group} vectors"
-            );
+            assert_eq!(bits, most, "{registers} registers, {vectors} vectors");
             for (bits, register) in loaded {
                 assert_eq!(
                     allocation.used_registers >> register & 1,
@@ -282,7 +198,7 @@ fn most_used_constants_get_free_registers() {
                 let id = (graph.nodes.iter())
                     .position(|node| node.op == NodeOp::Const && node.a == bits)
                     .expect("it is there");
-                for vector in 0..vectors_per_group {
+                for vector in 0..vectors {
                     assert_eq!(
                         allocation.location(id as NodeId, vector),
                         NodeLocation::ConstantRegister(register)

@@ -2,8 +2,8 @@
 
 use super::write::MAX_PENDING;
 use super::*;
+use crate::control::ControlAction;
 use crate::differential::TestRng;
-use crate::extended_blocks::ControlAction;
 use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
 const VM_REGISTERS: u32 = 8;

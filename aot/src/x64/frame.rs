@@ -6,23 +6,15 @@ use crate::graph::{ALL_ONES, NodeOp};
 use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
-use adumbra_vm::native::{LoopState, OperandRef, VectorRun};
+use adumbra_vm::native::{OperandRef, VectorRun};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
-use std::mem::offset_of;
-
-/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
-/// bits of a plane.
-const PER_SET: i8 = 5;
 
 /// Capacity reserved for an instruction's code, and for its references, constants mostly: enough
 /// for most programs to be written without a move.
 const INSTRUCTION_BYTES: usize = 512;
 const INSTRUCTION_REFERENCES: usize = 16;
 const INSTRUCTION_LABELS: usize = 4;
-
-/// The number of the general register `edx`.
-const EDX: u8 = 2;
 
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Sets the flags by whether a mask is empty.
@@ -54,7 +46,6 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     // Segments are so short that several iterations overlap in the reorder window; two vectors need
     // twice the registers, and were slower or as fast on Zen 5.
     const SEGMENT_VECTORS: usize = 1;
-    const MAX_LOOP_GROUPS: usize = 2;
     const VALUE_REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN_ADDRESS_BYTES: i32 = 8;
@@ -73,7 +64,6 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             pool: FxHashMap::default(),
             constants: Vec::new(),
             tables: Vec::new(),
-            bits: None,
             thunk: None,
         }
     }
@@ -107,9 +97,7 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             ; .arch x64
             ; push rbp
             ; mov rbp, rsp
-            ; push rbx
-            ; push r9
-            ; mov rbx, r8
+            ; push r8
             ; and rsp, -Self::VECTOR_BYTES
         );
         self.take_frame(size);
@@ -120,7 +108,6 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
-            ; mov rbx, [rbp - 8]
             ; mov rsp, rbp
             ; pop rbp
             ; ret
@@ -236,82 +223,6 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             let from = Operand::Register(result);
             self.vex_ternary(vex::SHUFFLE.with_immediate(0), result, result, from);
         }
-    }
-
-    fn load_active(&mut self, to: u8, vector: usize) {
-        let asm = &mut self.asm;
-        let bits = &mut self.bits;
-        let bits = bits.get_or_insert_with(|| [(); 2].map(|()| asm.new_dynamic_label()));
-        let (word, half) = (
-            vector / Self::LOOP_GROUP_VECTORS,
-            vector % Self::LOOP_GROUP_VECTORS,
-        );
-        let (word, bits) = ((word * size_of::<u16>()) as i32, bits[half]);
-        dynasm!(self.asm
-            ; .arch x64
-            ; mov rax, r8
-            ; shr rax, PER_SET
-            ; add rax, [rbx + offset_of!(LoopState, active) as i32]
-            ; movzx eax, WORD [rax + word]
-            ; vmovd Rx(to), eax
-            ; vpbroadcastd Ry(to), Rx(to)
-            ; vpand Ry(to), Ry(to), [=>bits]
-            ; vpcmpeqd Ry(to), Ry(to), [=>bits]
-        );
-    }
-
-    fn begin_iterations(&mut self, at: i32) {
-        dynasm!(self.asm
-            ; .arch x64
-            ; mov rax, [rbx + offset_of!(LoopState, iterations) as i32]
-            ; mov [rsp + at], rax
-        );
-    }
-
-    fn next_iteration(&mut self, at: i32, again: DynamicLabel) {
-        dynasm!(self.asm; .arch x64; dec QWORD [rsp + at]; jnz =>again);
-    }
-
-    fn store_steps(&mut self, register: u8, vector: usize) {
-        let at = vector as i32 * Self::VECTOR_BYTES;
-        dynasm!(self.asm
-            ; .arch x64
-            ; mov rax, [rbx + offset_of!(LoopState, steps) as i32]
-            ; vmovups [rax + r8 + at], Ry(register)
-        );
-    }
-
-    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize) {
-        let [scratch, _] = SCRATCH;
-        dynasm!(self.asm
-            ; .arch x64
-            ; push rdx
-            ; push rcx
-            ; mov r11, r8
-            ; shr r11, PER_SET
-            ; add r11, [rbx + offset_of!(LoopState, edges) as i32]
-            ; mov rcx, [rbx + offset_of!(LoopState, stride) as i32]
-            ; add rcx, rcx
-        );
-        // Two words more are on the stack.
-        let pushed = 2 * size_of::<u64>() as i32;
-        for edge in 0..edges {
-            for group in 0..groups {
-                dynasm!(self.asm; .arch x64; xor eax, eax);
-                // The last vector's points become the highest bits.
-                for vector in (0..Self::LOOP_GROUP_VECTORS).rev() {
-                    let vectors = (edge * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
-                    let mask = at + vectors as i32 * Self::VECTOR_BYTES + pushed;
-                    self.load(scratch, Operand::Frame(mask));
-                    self.vex_binary(vex::SIGNS, EDX, Operand::Register(scratch));
-                    dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
-                }
-                let at = (group * size_of::<u16>()) as i32;
-                dynasm!(self.asm; .arch x64; mov WORD [r11 + at], ax);
-            }
-            dynasm!(self.asm; .arch x64; add r11, rcx);
-        }
-        dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }
 
     fn enter_point_kernel(&mut self, size: i32) -> usize {

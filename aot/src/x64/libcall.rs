@@ -6,7 +6,7 @@ use crate::macro_assembler::MacroAssembler;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 /// Bytes from the end of a kernel's frame down to its libcall table.
-const LIBCALLS: i32 = 16;
+const LIBCALLS: i32 = 8;
 
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Writes the thunk that calls a libcall for each SIMD element.

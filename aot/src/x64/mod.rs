@@ -5,16 +5,15 @@
 //!
 //! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the System V
 //! convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx`
-//! the bytes of a SIMD vector of the VM, `rbx` the points; `r8` the byte offset of the current
+//! the bytes of a SIMD vector of the VM; `r8` the byte offset of the current
 //! vectors, `r10` and `r9` the start and end of the run; `rax` and `r11` are free. Two vector
 //! registers are scratch registers for operands in memory, the others hold values.
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the
 //! register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the libcall table. A
-//! batch kernel gets that table in `r9`, and keeps it in its frame.
+//! batch kernel gets that table in `r8`, and keeps it in its frame.
 //!
-//! A frame has the arguments of routines, the uniform values, the masks of a compiled loop's
-//! points, and spill slots.
+//! A frame has the arguments of routines, the uniform values, and spill slots.
 
 #![allow(
     clippy::useless_conversion,
@@ -56,9 +55,6 @@ pub(crate) struct X64Assembler<const ELEMENTS: usize> {
     pool: FxHashMap<u32, u32>,
     constants: Vec<(u32, u32)>,
     tables: Vec<(&'static [u32], u32)>,
-    /// The bits of the current points, each in its element, as in a word of a set; set on first
-    /// use.
-    bits: Option<[DynamicLabel; 2]>,
     /// Label of the libcall thunk, set by the first call.
     thunk: Option<DynamicLabel>,
 }
@@ -91,14 +87,6 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             dynasm!(asm; .arch x64; =>labels[label as usize]);
             for _ in 0..ELEMENTS {
                 asm.push_u32(bits);
-            }
-        }
-        let mut bit = 1;
-        for label in self.bits.into_iter().flatten() {
-            dynasm!(asm; .arch x64; =>label);
-            for _ in 0..ELEMENTS {
-                asm.push_u32(bit);
-                bit <<= 1;
             }
         }
         for &(table, label) in &self.tables {

@@ -1,8 +1,7 @@
-//! Differential test of x86-64 code against scalar evaluation, for every op and for loops, with
-//! many registers and with few.
+//! Differential test of x86-64 code against scalar evaluation, for every op, with many registers
+//! and with few.
 
 use super::{X64Batch, X64Point};
-use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
 use crate::differential::{DifferentialCase, arithmetic_cases};
 
 /// Two registers put most values in the frame.
@@ -36,21 +35,6 @@ fn point_code_matches_scalar_evaluation() {
             if let Err(difference) = case.compare(&case.run_points(&code)) {
                 panic!("with {registers} registers {difference}");
             }
-        }
-    }
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "Miri runs no machine code")]
-fn loop_code_matches_scalar_evaluation() {
-    for (more, registers) in EXTRA_WORDS
-        .into_iter()
-        .flat_map(|more| REGISTERS.map(|own| (more, own)))
-    {
-        let case = LoopCase::new(more);
-        let code = case.code::<X64Batch>(registers);
-        if let Err(difference) = case.compare(&case.run(&code)) {
-            panic!("with {registers} registers and {more} words more {difference}");
         }
     }
 }

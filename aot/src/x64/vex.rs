@@ -69,7 +69,6 @@ macro_rules! instructions {
 instructions! {
     MOVE = NONE M0F 0x10;
     STORE = NONE M0F 0x11;
-    SIGNS = NONE M0F 0x50;
     SHUFFLE = NONE M0F 0xc6;
     // Of halves: the first of either operand, or the second of the last one after that of the
     // first.
@@ -156,13 +155,7 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             Operand::Plane(word, vector) => {
                 self.address_plane(word);
                 // A distance of eight bits.
-                const {
-                    assert!(
-                        (Self::MAX_LOOP_GROUPS * Self::LOOP_GROUP_VECTORS) as i32
-                            * Self::VECTOR_BYTES
-                            <= 1 << 7
-                    )
-                };
+                const { assert!(Self::SEGMENT_VECTORS as i32 * Self::VECTOR_BYTES <= 1 << 7) };
                 let at = vector * Self::VECTOR_BYTES as u8;
                 (0, 0x44 | u64::from(at) << 16, 3)
             }

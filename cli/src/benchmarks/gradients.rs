@@ -13,12 +13,13 @@ use super::programs::{
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, least, time_round_robin};
 use adumbra::{
-    Compiler, Sources,
+    Compiler, Program, Sources,
     batch::{SimdLevel, Tier},
     evaluator::Engine,
 };
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::sync::Arc;
 
 /// A function whose gradient is measured.
 struct GradientWorkload {
@@ -102,6 +103,16 @@ fn workloads() -> [GradientWorkload; 9] {
         of("w4_200", &differentiable_w4(200), 16, [2.8; 2], 0.5),
         of("w4_2000", &differentiable_w4(2000), 64, [5.0; 2], 0.0),
     ]
+}
+
+/// The gradients: the name of each, a program of the sum of its components, and the points.
+pub fn gradient_programs() -> impl Iterator<Item = (&'static str, Arc<Program>, Vec<PixelGlobals>)>
+{
+    let gradients = workloads().into_iter();
+    gradients.map(|workload| {
+        let program = program(&workload.gradient(), false);
+        (workload.name, program, workload.points)
+    })
 }
 
 impl GradientWorkload {

@@ -39,6 +39,7 @@ pub use engines::{
     BatchRunner, PointRunner, check_engines_agree, point_engines, tier_suffix, tiers,
 };
 pub use fits::{FRACTION, FitRates, measure_fit_rates};
+pub use gradients::gradient_programs;
 pub use page::updated_page;
 pub use programs::{
     PixelGlobals, Workload, compiler, grid, input_planes, output_planes, program, w4, workloads,

@@ -1,7 +1,7 @@
 //! Measures how long machine code takes to make: from bytecode to kernels in executable pages.
 //!
 //! The time has all that an evaluator does for it: basic blocks, liveness, batch instructions,
-//! compile units and their translation. It has neither the validation of the bytecode, which comes
+//! segments and their translation. It has neither the validation of the bytecode, which comes
 //! before, nor the memory that an evaluator has for itself. The statistics' time of compilation is
 //! the translation alone, which has a measurement of its own. In both the code is thrown away
 //! again.
@@ -11,25 +11,25 @@ use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, Timing, time_round_robin};
 use adumbra::{Program, batch::Tier};
 use adumbra_aot::NativeCompiler;
-use adumbra_vm::native::{CompileUnit, NativeBackend};
-use adumbra_vm::{Bytecode, compile_units};
+use adumbra_vm::native::{NativeBackend, Segment};
+use adumbra_vm::{Bytecode, batch_segments};
 use std::hint::black_box;
 
 /// Compilations a round: a time of microseconds is soon disturbed, and the least of a hundred is
 /// not.
 const TIMES: usize = 7;
 
-fn compile(units: &[CompileUnit]) {
+fn compile(segments: &[Segment]) {
     let native = NativeCompiler::new("bench").expect("there is machine code for this processor");
-    black_box(native.compile_batch(&[], units));
+    black_box(native.compile_batch(&[], segments));
 }
 
 /// The whole time, and that of the translation alone, in microseconds.
 fn time(program: &Program, rounds: usize) -> [Timing; 2] {
     let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
-    let found = compile_units(&bytecode, &[]);
+    let found = batch_segments(&bytecode, &[]);
     let mut contenders = [
-        BenchCandidate::new("all", || compile(&compile_units(&bytecode, &[]))),
+        BenchCandidate::new("all", || compile(&batch_segments(&bytecode, &[]))),
         BenchCandidate::new("translation", || compile(&found)),
     ];
     let samples = time_round_robin(&mut contenders, rounds, 1);

@@ -6,7 +6,8 @@
 //! node changes at most twice.
 
 use super::dataflow::FlowNode;
-use super::shadow_flow::{FlowSignature, ShadowFlow, inner_out};
+use super::flow_signature::FlowSignature;
+use super::shadow_flow::{ShadowFlow, inner_out};
 use crate::types::Lanes;
 
 /// The demand on each node, where `outs` is that on the function's outs. `state` and `work` are

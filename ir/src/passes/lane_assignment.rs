@@ -8,9 +8,10 @@
 //! each lane. If source and target of a value differ in lanes (arguments and parameters, yields and
 //! results), a missing lane is zero.
 
+use super::flow_signature::FlowSlot;
 use super::pass_times::{PassClock, PassPhase};
 use super::replacement::replace_all;
-use super::shadow_flow::{FlowOptions, FlowSlot, array_node, inner_out};
+use super::shadow_flow::{FlowOptions, array_node, inner_out};
 use super::specialise::{self, MAX_VARIANTS, Plan};
 use super::summary::ShadowSummaries;
 use super::{Derivatives, PassOptions, differentiate, quad};

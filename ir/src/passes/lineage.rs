@@ -7,7 +7,8 @@
 //! Each node changes at most twice.
 
 use super::dataflow::FlowNode;
-use super::shadow_flow::{FlowSignature, ShadowFlow, inner_in};
+use super::flow_signature::FlowSignature;
+use super::shadow_flow::{ShadowFlow, inner_in};
 use crate::types::Lanes;
 
 /// The lineage of each node, where `ins` is that of the function's ins. `state` and `work` are

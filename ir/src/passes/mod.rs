@@ -29,6 +29,7 @@ mod demand;
 mod differentiate;
 mod drop_outputs;
 mod entry_derivative;
+mod flow_signature;
 mod fold;
 mod gvn;
 mod inline;

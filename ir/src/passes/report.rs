@@ -1,6 +1,7 @@
 //! The reports of `emit --stage lineage` and `emit --stage demand`.
 
-use super::shadow_flow::{FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, outer_in};
+use super::flow_signature::{FlowSignature, FlowSlot};
+use super::shadow_flow::{FlowOptions, ShadowFlow, Wiring, outer_in};
 use crate::module::{Function, Module, NameId};
 use crate::types::{Lanes, Scalar};
 

@@ -10,8 +10,8 @@
 //! is built once for each function, in linear time, and serves all its variants.
 
 use super::dataflow::{FlowEdges, FlowNode, Joins};
+use super::flow_signature::{FlowSignature, FlowSlot, INS, SOURCE, ShadowSummary};
 use super::memory_reads::MemoryReads;
-use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Direction, Lanes, Scalar};
@@ -43,49 +43,6 @@ pub(super) struct DemandSeed {
     pub(super) node: FlowNode,
     /// The shadows that are read.
     pub(super) lanes: Lanes,
-}
-
-/// A slot at a function's boundary that can have shadows: a float or an array of floats, by
-/// position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FlowSlot {
-    /// A scalar parameter, or a result.
-    Scalar(u32),
-    /// An array parameter.
-    Array(u32),
-}
-
-/// The slots of a function.
-#[derive(Debug, Default)]
-pub(super) struct FlowSignature {
-    /// The slots that are copied in.
-    pub(super) ins: Vec<FlowSlot>,
-    /// The slots that are copied out.
-    pub(super) outs: Vec<FlowSlot>,
-}
-
-impl FlowSignature {
-    /// The slots of a function.
-    pub(super) fn new(function: &Function) -> FlowSignature {
-        let arrays = |leave_out: PassingMode| {
-            (0..)
-                .zip(function.array_params())
-                .filter(move |(_, a)| a.element == Scalar::F32 && a.mode != Some(leave_out))
-                .map(|(i, _)| FlowSlot::Array(i))
-        };
-        let ins = (0..)
-            .zip(function.params())
-            .filter(|(_, p)| function.value(**p).ty == Scalar::F32)
-            .map(|(i, _)| FlowSlot::Scalar(i));
-        let outs = (0..)
-            .zip(&function.results)
-            .filter(|(_, r)| r.ty == Scalar::F32)
-            .map(|(i, _)| FlowSlot::Scalar(i));
-        FlowSignature {
-            ins: ins.chain(arrays(PassingMode::Out)).collect(),
-            outs: outs.chain(arrays(PassingMode::In)).collect(),
-        }
-    }
 }
 
 /// The node of an array.

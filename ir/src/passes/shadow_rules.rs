@@ -13,10 +13,11 @@
 //! Rules may demand shadows in turn, as often as [`MAX_RULES_WITHIN`] says; then they are the
 //! body's.
 
+use super::flow_signature::FlowSlot;
 use super::pass_times::PassClock;
 use super::pipeline::PassRunner;
 use super::replacement::{Replacements, pass_on_name};
-use super::shadow_flow::{FlowSlot, outer_out};
+use super::shadow_flow::outer_out;
 use super::{Derivatives, PassOptions, lane_assignment};
 use crate::calls::CallGraph;
 use crate::module::*;

@@ -13,10 +13,11 @@
 
 use super::dataflow::visit_callers_first;
 use super::demand::demand;
+use super::flow_signature::{FlowSlot, INS};
 use super::lineage::lineage;
 use super::pass_times::{PassClock, PassPhase};
-use super::shadow_flow::{FlowSlot, outer_in, outer_out};
-use super::summary::{INS, ShadowSummaries};
+use super::shadow_flow::{outer_in, outer_out};
+use super::summary::ShadowSummaries;
 use crate::calls::CallGraph;
 use crate::module::FuncId;
 use crate::types::Lanes;

@@ -7,31 +7,13 @@
 //! made callees first, before any variant exists. Assuming everything, beyond
 //! [`MAX_FIXPOINT_ROUNDS`](super::dataflow::MAX_FIXPOINT_ROUNDS), costs lanes but no correctness.
 
-use super::dataflow::{InBits, SummaryAnalysis, summarise};
+use super::dataflow::{SummaryAnalysis, summarise};
 use super::demand::demand;
-use super::shadow_flow::{
-    FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
-};
+use super::flow_signature::{FlowSignature, FlowSlot, INS, SOURCE, ShadowSummary};
+use super::shadow_flow::{FlowOptions, ShadowFlow, Wiring, inner_in, inner_out};
 use crate::calls::CallGraph;
 use crate::module::{Activity, FuncId, Module};
 use crate::types::Lanes;
-
-/// Sets of ins, and globals, as bits.
-pub(super) const INS: InBits = InBits { shared: 62 };
-
-/// Globals.
-pub(super) const SOURCE: u64 = 1 << 63;
-
-/// The effect of a call on shadows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ShadowSummary {
-    /// By out: the ins, and perhaps globals, that flow into it.
-    pub(super) flow: Vec<u64>,
-    /// By in: the shadows demanded inside.
-    pub(super) demanded: Vec<Lanes>,
-    /// By out: whether a rule makes its shadows, not the body; empty if none does.
-    ruled: Vec<bool>,
-}
 
 impl ShadowSummary {
     fn nothing(signature: &FlowSignature) -> ShadowSummary {
@@ -92,11 +74,6 @@ impl ShadowSummary {
             *flow = ins;
         }
         self
-    }
-
-    /// Whether a rule makes the shadows of an out.
-    pub(super) fn is_ruled(&self, out: usize) -> bool {
-        self.ruled.get(out).copied().unwrap_or(false)
     }
 }
 

@@ -6,6 +6,7 @@ use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
 use super::compile::{self, MaterialCompiler};
 use super::error::{SceneError, ScenePlace, guarded};
 use super::file::{InstanceSection, MaterialSection, MeshSection, SceneFile};
+use super::file_kind::{FileKind, folder};
 use super::preview::{self, PreviewShape};
 use super::replacement::{MaterialReplacement, replace_materials};
 use super::section::{
@@ -159,31 +160,6 @@ impl SceneLoader {
     }
 }
 
-/// The formats, by the endings of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileKind {
-    Scene,
-    Gltf,
-    Obj,
-    Shader,
-}
-
-impl FileKind {
-    pub(super) fn of(path: &Path) -> Result<FileKind, SceneError> {
-        let ending = path.extension().map(|e| e.to_ascii_lowercase());
-        match ending.as_ref().and_then(|e| e.to_str()) {
-            Some("json") => Ok(FileKind::Scene),
-            Some("gltf" | "glb") => Ok(FileKind::Gltf),
-            Some("obj") => Ok(FileKind::Obj),
-            Some("adu") => Ok(FileKind::Shader),
-            _ => {
-                let message = "its name ends with none of .json, .gltf, .glb, .obj, .adu";
-                Err(SceneError::file(path, message))
-            }
-        }
-    }
-}
-
 fn read_scene_file(path: &Path) -> Result<SceneFile, SceneError> {
     let bytes = read_model_bytes(path).map_err(|why| SceneError::file(path, why))?;
     // What serde derives would take a list of the values of keys.
@@ -233,10 +209,6 @@ fn read_model(
     let model = Rc::new(model);
     builder.models.insert(id, model.clone());
     Ok(model)
-}
-
-pub(super) fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
 }
 
 /// Reads the parts of a scene file.

@@ -12,6 +12,7 @@ mod camera;
 mod compile;
 mod error;
 mod file;
+mod file_kind;
 mod fingerprint;
 mod fitted;
 mod gltf;

@@ -8,7 +8,7 @@ use super::camera::half_view;
 use super::compile;
 use super::error::SceneError;
 use super::file::{Named, ShaderSection};
-use super::loader::folder;
+use super::file_kind::folder;
 use super::section::shader_instance;
 use super::transform::look_at;
 use super::{ColorSpace, Environment, Light, Material, SceneTexture, TextureSource};

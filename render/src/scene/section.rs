@@ -7,7 +7,7 @@ use super::file::{
     EnvironmentSection, LightSection, MeshSection, ShaderSection, StandardSection, TextureSection,
     TransformSection,
 };
-use super::loader::{FileKind, folder};
+use super::file_kind::{FileKind, folder};
 use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{Environment, Light, SceneTexture, SpotCone, TextureSource};
 use super::{gltf, obj, transform};

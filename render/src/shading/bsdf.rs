@@ -19,7 +19,6 @@ use albedo::Multiple;
 use frame::Frame;
 pub(super) use frame::disk;
 use glam::Vec3;
-pub(super) use sheen::LEAST_ROUGHNESS as LEAST_SHEEN_ROUGHNESS;
 
 /// A value and the density with which it is sampled, per steradian.
 #[derive(Clone, Copy, Debug, PartialEq)]

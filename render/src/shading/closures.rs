@@ -1,6 +1,5 @@
 //! The leaves that closures are made of, in one table, and the lobes that they become.
 
-use super::bsdf::LEAST_SHEEN_ROUGHNESS;
 use super::number::{Colour, LobeNumber};
 use adumbra::closure::{ClosureRegistry, WeightedLeaf};
 use adumbra::{Program, Scalar, Type};
@@ -65,6 +64,9 @@ pub(super) const MAX_LAYER: u32 = 7;
 
 /// The least α of GGX that is not a mirror.
 pub(super) const MIN_ALPHA: f32 = 1e-3;
+
+/// The least roughness of sheen: below, the distribution is no longer finite.
+pub(super) const LEAST_SHEEN_ROUGHNESS: f32 = 0.05;
 
 /// A leaf that closures are made of. Its weight in the shader multiplies the light that it leaves.
 #[derive(Clone, Debug)]

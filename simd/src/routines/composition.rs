@@ -1,5 +1,5 @@
-//! Computations of an unmasked routine: an op, or a chain of ops in which each result is an operand
-//! of the next.
+//! Computations of an unmasked routine: an op, or a chain of two, of which the first gives the
+//! second an operand.
 
 use super::operand;
 use crate::vector::SimdFloats;
@@ -34,17 +34,9 @@ impl<P: SimdFloats> SimdOperand<P> {
 pub(super) struct FloatOp<R>(PhantomData<R>);
 /// An op on words.
 pub(super) struct BitOp<R>(PhantomData<R>);
-/// The computation `A`, of `NA` operands, then `B`, of `NB`. The result of `A` is operand `AT` of
-/// `B`, and the operands of `A` take its place.
-pub(super) struct Chained<A, B, const NA: usize, const NB: usize, const AT: usize>(
-    PhantomData<(A, B)>,
-);
-
-/// The computation `A`, of `NA` operands. Its operand `UPPER` equals operand `LOWER`, and is not
-/// passed.
-pub(super) struct SharedOperand<A, const NA: usize, const LOWER: usize, const UPPER: usize>(
-    PhantomData<A>,
-);
+/// The computation `A`, then `B`, of two operands each. The result of `A` is operand `AT` of `B`,
+/// and the operands of `A` take its place.
+pub(super) struct Chained<A, B, const AT: usize>(PhantomData<(A, B)>);
 
 impl<R: OpDef<N>, const N: usize> SimdComputation<N> for FloatOp<R> {
     #[inline(always)]
@@ -105,81 +97,24 @@ impl<R: BitOpDef<N>, const N: usize> SimdComputation<N> for BitOp<R> {
     }
 }
 
-/// The operands of the first of two computations, out of those of both.
-#[inline(always)]
-fn first<T: Copy, const N: usize, const NA: usize>(args: [T; N], at: usize) -> [T; NA] {
-    let mut first = [args[at]; NA];
-    let mut i = 1;
-    while i < NA {
-        first[i] = args[at + i];
-        i += 1;
-    }
-    first
-}
-
-/// The operands of the second computation, which has the first's result at index `at`.
-#[inline(always)]
-fn then<T: Copy, const N: usize, const NB: usize>(args: [T; N], given: T, at: usize) -> [T; NB] {
-    let mut then = [given; NB];
-    let mut i = 0;
-    while i < NB {
-        if i < at {
-            then[i] = args[i];
-        } else if i > at {
-            then[i] = args[i + N - NB];
+impl<A, B, const AT: usize> SimdComputation<3> for Chained<A, B, AT>
+where
+    A: SimdComputation<2>,
+    B: SimdComputation<2>,
+{
+    #[inline(always)]
+    fn value<P: SimdFloats>([a, b, c]: [P::Words; 3]) -> P::Words {
+        match const { AT == 0 } {
+            true => B::value::<P>([A::value::<P>([a, b]), c]),
+            false => B::value::<P>([a, A::value::<P>([b, c])]),
         }
-        i += 1;
-    }
-    then
-}
-
-/// The operands of a computation in which one occurs twice.
-#[inline(always)]
-fn doubled<T: Copy, const N: usize, const NA: usize>(
-    args: [T; N],
-    lower: usize,
-    upper: usize,
-) -> [T; NA] {
-    let mut all = [args[lower]; NA];
-    let mut i = 0;
-    while i < N {
-        all[if i < upper { i } else { i + 1 }] = args[i];
-        i += 1;
-    }
-    all
-}
-
-impl<A, B, const NA: usize, const NB: usize, const AT: usize, const N: usize> SimdComputation<N>
-    for Chained<A, B, NA, NB, AT>
-where
-    A: SimdComputation<NA>,
-    B: SimdComputation<NB>,
-{
-    #[inline(always)]
-    fn value<P: SimdFloats>(args: [P::Words; N]) -> P::Words {
-        const { assert!(N + 1 == NA + NB && AT < NB, "operands of both, but one") };
-        B::value::<P>(then(args, A::value::<P>(first(args, AT)), AT))
     }
 
     #[inline(always)]
-    fn dual<P: SimdFloats>(args: [SimdOperand<P>; N]) -> SimdOperand<P> {
-        B::dual(then(args, A::dual(first(args, AT)), AT))
-    }
-}
-
-impl<A, const NA: usize, const LOWER: usize, const UPPER: usize, const N: usize> SimdComputation<N>
-    for SharedOperand<A, NA, LOWER, UPPER>
-where
-    A: SimdComputation<NA>,
-{
-    #[inline(always)]
-    fn value<P: SimdFloats>(args: [P::Words; N]) -> P::Words {
-        const { assert!(N + 1 == NA && LOWER < UPPER && UPPER < NA, "all but one") };
-        A::value::<P>(doubled(args, LOWER, UPPER))
-    }
-
-    #[inline(always)]
-    fn dual<P: SimdFloats>(args: [SimdOperand<P>; N]) -> SimdOperand<P> {
-        A::dual(doubled(args, LOWER, UPPER))
+    fn dual<P: SimdFloats>([a, b, c]: [SimdOperand<P>; 3]) -> SimdOperand<P> {
+        match const { AT == 0 } {
+            true => B::dual([A::dual([a, b]), c]),
+            false => B::dual([a, A::dual([b, c])]),
+        }
     }
 }

@@ -193,9 +193,7 @@ use conditions::{PointTest, test};
 pub use find::{
     OpRoutines, find_boolean_test, find_copy, find_faults, find_op, find_test, unit_partials,
 };
-pub use superinstruction::{
-    Composition, FusionOperand, Superinstruction, SuperinstructionSet, find_superinstruction,
-};
+pub use superinstruction::{Superinstruction, SuperinstructionSet, find_superinstruction};
 
 /// Callers lay memory out by the widths that levels give for their vectors.
 const _: () = {

@@ -278,7 +278,9 @@ impl BatchEvaluator {
     pub fn stats(&self) -> Stats {
         let may_be_native = self.tier != Tier::Interpreter;
         let tier = Some(self.tier());
-        let mut stats = Stats::of_evaluator(self.instance(), self.memory(), tier, may_be_native);
+        let mut stats = self
+            .instance()
+            .evaluator_stats(self.memory(), tier, may_be_native);
         if let (Some(native), Some(tier_up)) = (&mut stats.native, &self.tier_up) {
             native.speedup = tier_up.speedup();
         }

@@ -1,6 +1,7 @@
 //! Parking of points that are suspended in batches.
 
-use super::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad, SuspendedState};
+use super::{EvaluatorContext, ParkError, ParkedPoint, SuspendedState};
+use crate::evaluator::quad::ParkedQuad;
 use adumbra_vm::BatchMachine;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! jumps add to its planes.
 
 use super::blocks::{BlockWorker, Found, PointChange};
-use super::kernels::ImagePoints;
+use super::image_points::ImagePoints;
 use super::places::{Float, gradient_floats};
 use super::points::SampleProgram;
 use super::{JumpGradient, RulePrograms, edge, pair};

@@ -17,6 +17,7 @@ mod batch;
 mod blocks;
 mod decisions;
 mod edge;
+mod image_points;
 mod kernels;
 mod noise;
 mod pair;

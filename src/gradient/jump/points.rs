@@ -1,7 +1,7 @@
 //! Samples as points of a batch evaluator: their globals, moved along an axis, and what comes out.
 
 use super::axes::{AxisMoves, Slope};
-use super::kernels::ImagePoints;
+use super::image_points::ImagePoints;
 use crate::access::find;
 use crate::batch::numbered_host::NumberedHost;
 use crate::batch::{BatchEvaluator, BatchGlobals, BatchSetup};

@@ -13,7 +13,6 @@
 
 use super::active::ActivePoints;
 use super::closures::ClosureMaker;
-use super::compiled_loop::LoopBuffers;
 use super::memory::{ChunkMemory, plane_words};
 use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
 use super::quads::{QUAD, Quads};
@@ -103,7 +102,6 @@ pub(super) struct Chunk {
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
     pub(super) maker: ClosureMaker,
-    pub(super) loop_buffers: LoopBuffers,
     pub(super) saved_words: SavedWords,
     /// What points have kept.
     pub(super) tapes: ChunkTapes,
@@ -134,11 +132,6 @@ impl Chunk {
         uniform: Vec<bool>,
     ) -> Chunk {
         let padded = width.next_multiple_of(vector_width);
-        let edge_counts = memory
-            .loops
-            .iter()
-            .map(|compiled_loop| compiled_loop.edges.len());
-        let loop_buffers = LoopBuffers::new(padded, edge_counts.max().unwrap_or(0));
         let saved_words = SavedWords::new(memory.most_saved(), padded);
         let samples = !program.interface.textures.is_empty();
         let host_requests = if samples { width } else { 0 };
@@ -180,7 +173,6 @@ impl Chunk {
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
             maker: ClosureMaker::new(program, level),
-            loop_buffers,
             saved_words,
             tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
             buffers: no_buffers(program),
@@ -216,7 +208,6 @@ impl Chunk {
             test_masks: found,
             requests: host_requests,
             maker,
-            loop_buffers,
             saved_words,
             tapes,
             buffers: _,
@@ -250,7 +241,6 @@ impl Chunk {
             + adjoints.capacity() * size_of::<Texel>()
             + arguments.capacity() * size_of::<u32>()
             + maker.heap()
-            + loop_buffers.heap()
             + saved_words.heap()
             + tapes.heap()
             + beyond.capacity() * size_of::<usize>()

@@ -7,7 +7,6 @@ use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::{IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes};
-use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
 
 /// A batch instruction, and the start of its operands in the program's list.
@@ -44,26 +43,21 @@ pub(super) enum BatchOp {
         /// Whether inactive points keep their words in the planes that it writes.
         keeps_inactive: bool,
     },
-    /// The compiled loop that starts here; none if this loop has no code. Operands: the locations
-    /// of the loop.
-    CompiledLoop(Option<u32>),
     /// The machine code of the arithmetic instructions that follow. Operands: the locations of the
     /// segment.
     Segment {
-        unit: u32,
+        segment: u32,
         /// How many follow.
         instructions: u32,
         inactive: InactiveWords,
     },
     /// An op once, for all points.
-    Uniform(ArithmeticKind, OpRoutines, ShadowPattern),
-    /// The superinstruction of the arithmetic instructions that follow. Operands: the result of the
-    /// last one, then the operands that no other of them computes.
+    Uniform(OpRoutines),
+    /// The superinstruction of the two arithmetic instructions that follow. Operands: the result of
+    /// the second, then the operands that the first does not compute.
     Superinstruction {
         routine: UnmaskedRoutine,
-        /// How many follow.
-        instructions: u32,
-        /// How many operands it writes: the value, and the shadows of a dual, even where the last
+        /// How many operands it writes: the value, and the shadows of a dual, even where the second
         /// instruction writes the value only.
         written: u8,
         /// Whether inactive points keep their words in one of those.
@@ -81,8 +75,6 @@ pub(super) enum BatchOp {
     Fault(ConditionRoutine, FaultKind),
     /// Jumps unless the result of the test is `when`. Operands: the test's.
     Branch {
-        /// The op that is tested; none for a boolean operand.
-        op: Option<Op>,
         test: ConditionRoutine,
         when: bool,
         target: u32,
@@ -267,6 +259,9 @@ impl OperandLocation {
     }
 }
 
+/// The instructions that a superinstruction computes.
+pub(super) const FUSED_INSTRUCTIONS: usize = 2;
+
 /// A register that is not in its own plane where a point may bail out: at a sample, a
 /// difference or a keep.
 #[derive(Clone, Copy)]
@@ -274,21 +269,4 @@ pub(super) struct BailOutValue {
     pub(super) register: u32,
     /// Its location: one of the program's operands.
     pub(super) operand: u32,
-}
-
-/// A compiled loop, as the engine sees it.
-#[derive(Clone)]
-pub(super) struct BatchLoop {
-    /// Its kernel.
-    pub(super) unit: u32,
-    /// The batch instructions that its edges lead to: exits, then its own blocks.
-    pub(super) edges: Box<[u32]>,
-    /// The instruction after its last block.
-    pub(super) end: u32,
-    /// The most steps of the budget that an iteration takes.
-    pub(super) iteration_steps: u64,
-    /// The bytecode instruction of its back edge: the site of faults that stop points in its code.
-    pub(super) position: u32,
-    /// The most inlined calls that are open around one in it, if there is one.
-    pub(super) open: Option<u32>,
 }

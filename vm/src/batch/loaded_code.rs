@@ -2,7 +2,7 @@
 
 use super::load::{BatchCode, load};
 use crate::bytecode::Bytecode;
-use crate::native::{CompileUnit, CompiledLoop, Segment};
+use crate::native::Segment;
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use std::fmt;
@@ -87,8 +87,7 @@ fn heap_of_code(code: &BatchCode) -> usize {
         routine_calls,
         bail_out_values,
         saved_operands,
-        units,
-        loops,
+        segments,
         uniforms: _,
         constants,
         globals,
@@ -97,38 +96,25 @@ fn heap_of_code(code: &BatchCode) -> usize {
         depth: _,
         superinstructions: _,
     } = code;
-    let of_loops = loops.iter().map(|of| size_of_val(&of.edges[..]));
     held(instructions)
         + held(operands)
         + held(routine_calls)
         + held(bail_out_values)
         + held(saved_operands)
-        + held(units)
-        + units.iter().map(heap_of_unit).sum::<usize>()
-        + held(loops)
-        + of_loops.sum::<usize>()
+        + held(segments)
+        + segments.iter().map(heap_of_segment).sum::<usize>()
         + held(constants)
         + held(globals)
         + held(written_inputs)
 }
 
-fn heap_of_unit(unit: &CompileUnit) -> usize {
-    match unit {
-        CompileUnit::Segment(Segment {
-            locations,
-            instructions,
-            live_out,
-        }) => held(locations) + held(instructions) + held(live_out),
-        CompileUnit::Loop(CompiledLoop {
-            locations,
-            blocks,
-            exits: _,
-            live_out,
-        }) => {
-            let of_blocks = blocks.iter().map(|block| held(&block.instructions));
-            held(locations) + held(blocks) + of_blocks.sum::<usize>() + held(live_out)
-        }
-    }
+fn heap_of_segment(segment: &Segment) -> usize {
+    let Segment {
+        locations,
+        instructions,
+        live_out,
+    } = segment;
+    held(locations) + held(instructions) + held(live_out)
 }
 
 /// Bytes that a list of values without memory of their own takes.

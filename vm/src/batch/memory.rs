@@ -2,23 +2,17 @@
 
 use super::active::ActivePoints;
 use super::instruction::{
-    BailOutValue, BatchInstruction, BatchLoop, BatchOp, InactiveWords, OperandLocation, RoutineCall,
+    BailOutValue, BatchInstruction, BatchOp, InactiveWords, OperandLocation, RoutineCall,
 };
 use super::load::{BatchCode, SCRATCH_PLANES};
 use super::planes::{OperandRef, PLANE_ALIGNMENT, PlaneBuffer, UNIFORM_WORDS};
 use super::source::GlobalSource;
 use crate::bytecode::Bytecode;
-use crate::native::{BatchKernel, BatchKernels, KERNEL_PADDING};
-use adumbra_simd::{SimdLevel, vector_width};
+use crate::native::{BatchKernel, BatchKernels};
 
 /// A plane is one cache line longer than its points, so that the same points of different planes
 /// fall on different lines.
 const GAP: usize = PLANE_ALIGNMENT / size_of::<u32>();
-
-const _: () = assert!(
-    UNIFORM_WORDS.is_multiple_of(KERNEL_PADDING),
-    "planes have space for that"
-);
 
 /// Planes and uniforms, and the references to them.
 pub(super) struct ChunkMemory {
@@ -32,9 +26,8 @@ pub(super) struct ChunkMemory {
     pub(super) bail_out_values: Box<[BailOutValue]>,
     /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Box<[u32]>,
-    /// The code of units, if there is any.
+    /// The code of segments, if there is any.
     kernels: Option<BatchKernels>,
-    pub(super) loops: Box<[BatchLoop]>,
     globals: Box<[GlobalWord]>,
     /// The register of the first input.
     first_input: u32,
@@ -89,8 +82,7 @@ impl ChunkMemory {
             routine_calls: calls,
             bail_out_values: elsewhere,
             saved_operands,
-            units: _,
-            loops,
+            segments: _,
             uniforms: uniform_count,
             constants,
             globals,
@@ -174,7 +166,6 @@ impl ChunkMemory {
             bail_out_values: Box::from(&elsewhere[..]),
             saved_operands: Box::from(&saved_operands[..]),
             kernels,
-            loops: Box::from(&loops[..]),
             globals: globals.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(OperandLocation::Input(index)).at)
@@ -197,7 +188,6 @@ impl ChunkMemory {
             bail_out_values: elsewhere,
             saved_operands,
             kernels: _,
-            loops,
             globals,
             inputs,
             written_inputs,
@@ -212,15 +202,13 @@ impl ChunkMemory {
             + size_of_val(&elsewhere[..])
             + size_of_val(&saved_operands[..])
             + size_of_val(&globals[..])
-            + size_of_val(&loops[..])
-            + (loops.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
     }
 
-    /// The planes that a unit saves for the inactive points of vectors that are active in part;
-    /// none if its instructions have to run one by one.
+    /// The planes that a segment or a sequence saves for the inactive points of vectors that are
+    /// active in part; none if its instructions have to run one by one.
     pub(super) fn saved(
         &self,
         inactive: InactiveWords,
@@ -251,26 +239,15 @@ impl ChunkMemory {
         most.max().unwrap_or(0)
     }
 
-    /// Whether any unit has code.
+    /// Whether any segment has code.
     pub(super) fn has_code(&self) -> bool {
         let kernels = self.kernels.iter();
         kernels.flat_map(|k| k.entries.iter()).any(Option::is_some)
     }
 
-    /// The code of a unit, if there is any.
-    pub(super) fn kernel(&self, unit: u32) -> Option<BatchKernel> {
-        self.kernels.as_ref()?.entries[unit as usize]
-    }
-
-    /// Planes are read up to a multiple of this many points: a SIMD vector, or the reach of
-    /// compiled loops.
-    pub(super) fn at_once(&self, level: SimdLevel) -> usize {
-        let loops = self.loops.iter();
-        let has_code = |batch_loop: &BatchLoop| self.kernel(batch_loop.unit).is_some();
-        match loops.clone().any(has_code) {
-            true => KERNEL_PADDING.max(vector_width(level)),
-            false => vector_width(level),
-        }
+    /// The code of a segment, if there is any.
+    pub(super) fn kernel(&self, segment: u32) -> Option<BatchKernel> {
+        self.kernels.as_ref()?.entries[segment as usize]
     }
 
     /// Bytes from one plane to the next.
@@ -322,7 +299,7 @@ impl ChunkMemory {
     }
 
     /// Sets inputs and globals, for points from `first` on. Planes are read up to `read` points,
-    /// which are those up to a multiple of [`at_once`](ChunkMemory::at_once).
+    /// which are those of whole SIMD vectors.
     ///
     /// # Safety
     /// The sources reach as far as the points, which are not more than the planes have, and stay

@@ -19,7 +19,6 @@ mod call_graph;
 mod cancellation;
 mod chunk;
 mod closures;
-mod compiled_loop;
 mod host;
 mod instruction;
 mod load;
@@ -37,7 +36,7 @@ mod tapes;
 use crate::bytecode::Bytecode;
 use crate::canonicalise;
 use crate::closures::PointClosures;
-use crate::native::{self, CompileUnit, NativeBackend};
+use crate::native::{self, NativeBackend, Segment};
 use crate::point::{FloatEnvironment, Outcome, Parked};
 use active::VectorRun;
 use adumbra_ir::buffer::BufferMemory;
@@ -83,8 +82,6 @@ pub struct BatchMachine {
     /// Whether all registers have planes; else only outputs have, and points run one by one.
     in_planes: bool,
     chunk: Chunk,
-    /// Planes are read up to a multiple of this many points.
-    at_once: usize,
     /// The type of each scalar of the outputs.
     output_types: Box<[Scalar]>,
     /// The routines that canonicalise values and shadows of outputs.
@@ -173,14 +170,14 @@ impl BatchMachine {
         );
         let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
-            let kernels = native.and_then(|native| native.compile_batch(&uniform, &loaded.units));
+            let kernels =
+                native.and_then(|native| native.compile_batch(&uniform, &loaded.segments));
             ChunkMemory::new(&program, &loaded, kernels, width, registers)
         } else {
             // Points run one by one; only outputs have planes.
             width = fitting(outputs);
             ChunkMemory::new(&program, &BatchCode::default(), None, width, outputs)
         };
-        let at_once = memory.at_once(level);
         let chunk = Chunk::new(
             &program,
             limits,
@@ -196,7 +193,6 @@ impl BatchMachine {
             entry,
             in_planes,
             chunk,
-            at_once,
             output_types: program.interface.output_scalars().into_boxed_slice(),
             canonical_copies: [
                 find_copy(CopyKind::CanonicalFloat, level, shape),
@@ -322,7 +318,8 @@ impl BatchMachine {
             first,
         };
         if self.in_planes {
-            let read = points.next_multiple_of(self.at_once);
+            // Planes are read by whole vectors.
+            let read = points.next_multiple_of(vector_width(self.level));
             // SAFETY: the sources reach that far and the points are no more than the width, as was
             // checked; the level is available.
             unsafe {
@@ -544,9 +541,9 @@ impl BatchMachine {
     }
 }
 
-/// The units of a program for a native backend, for any processor; none if its registers are too
+/// The segments of a program for a native backend, for any processor; none if its registers are too
 /// many for planes. `uniform` is as in [`BatchOptions`].
-pub fn compile_units(program: &Bytecode, uniform: &[bool]) -> Vec<CompileUnit> {
+pub fn batch_segments(program: &Bytecode, uniform: &[bool]) -> Vec<Segment> {
     if !may_have_planes(program) {
         return Vec::new();
     }
@@ -560,7 +557,7 @@ pub fn compile_units(program: &Bytecode, uniform: &[bool]) -> Vec<CompileUnit> {
         true,
         SuperinstructionSet::NONE,
     )
-    .units
+    .segments
 }
 
 /// Bytes of `planes` planes, for `width` points.

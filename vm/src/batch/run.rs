@@ -2,14 +2,13 @@
 
 use super::active::VectorRun;
 use super::chunk::{Chunk, RunContext};
-use super::instruction::{BatchInstruction, BatchOp};
+use super::instruction::{BatchInstruction, BatchOp, FUSED_INSTRUCTIONS};
 use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::{BufferId, TextureId};
 use adumbra_simd::{ConditionRoutine, OpRoutines};
-use std::ptr::null_mut;
 
 /// A group of at most this many points bails out at the end of a loop's iteration.
 pub(super) const MAX_BAIL_OUT_POINTS: usize = 4;
@@ -62,7 +61,6 @@ impl Chunk {
                 }
                 BatchOp::Superinstruction {
                     routine,
-                    instructions,
                     keeps_inactive,
                     ..
                 } => {
@@ -71,7 +69,7 @@ impl Chunk {
                         // SAFETY: the routine was found for these operands
                         // (`find_superinstruction`), at the level; the vectors are the group's.
                         unsafe { routine(refs, &self.active.any.runs) };
-                        self.pc += instructions as usize;
+                        self.pc += FUSED_INSTRUCTIONS;
                     }
                     continue;
                 }
@@ -97,25 +95,13 @@ impl Chunk {
                     }
                     continue;
                 }
-                BatchOp::CompiledLoop(index) => {
-                    if let Some(index) = index
-                        // SAFETY: the operands are the locations of that loop
-                        // (`load/compiled_loops.rs`).
-                        && unsafe { self.run_compiled_loop(index, refs, context) }
-                    {
-                        if !self.schedule_next() {
-                            return;
-                        }
-                        continue;
-                    }
-                }
                 BatchOp::Segment {
-                    unit,
+                    segment,
                     instructions,
                     inactive,
                 } => {
                     self.pc += 1;
-                    if let Some(kernel) = self.memory.kernel(unit)
+                    if let Some(kernel) = self.memory.kernel(segment)
                         && let Some(saved) = self.memory.saved(inactive, &self.active)
                     {
                         // SAFETY: they are planes (`Loader::inactive_words`).
@@ -123,25 +109,27 @@ impl Chunk {
                         let runs = &self.active.any.runs;
                         let vector_bytes = self.active.vector_width() * size_of::<u32>();
                         let (at, count) = (runs.as_ptr(), runs.len());
-                        // SAFETY: there is an operand for each location of the unit
+                        // SAFETY: there is an operand for each location of it
                         // (`load/segments.rs`). There are kernels only where vectors have a
                         // multiple of `KERNEL_WIDTH` points (`supports_level`, in
                         // `BatchMachine::new`). The backend guarantees the code itself
                         // (`NativeBackend`). The vectors are the group's.
-                        unsafe { kernel(refs, at, count, vector_bytes, null_mut(), &LIBCALLS) };
+                        unsafe { kernel(refs, at, count, vector_bytes, &LIBCALLS) };
                         // SAFETY: as before.
                         unsafe { self.saved_words.restore(&self.active, saved) };
                         self.pc += instructions as usize;
                     }
                     continue;
                 }
-                BatchOp::Uniform(_, ref routines, pattern) => {
+                BatchOp::Uniform(ref routines) => {
                     // SAFETY: the routines were found for these operands, which all are uniforms
                     // (`Loader::arithmetic`): one vector of the widest level each.
                     unsafe {
                         match routines.unmasked {
                             Some(full) => full(refs, &[VectorRun::FIRST]),
-                            None => (routines.masked)(refs, pattern, &[0], &[u32::MAX]),
+                            None => {
+                                (routines.masked)(refs, ShadowPattern::default(), &[0], &[u32::MAX])
+                            }
                         }
                     }
                     self.pc += 1;
@@ -153,7 +141,6 @@ impl Chunk {
                     unsafe { self.fault(test, kind, refs) };
                 }
                 BatchOp::Branch {
-                    op: _,
                     test,
                     when,
                     target,
@@ -492,7 +479,7 @@ impl Chunk {
 
     /// Whether an inlined call is too deep, around which `open` inlined calls are open. None never
     /// is.
-    pub(super) fn is_too_deep(&self, open: Option<u32>) -> bool {
+    fn is_too_deep(&self, open: Option<u32>) -> bool {
         let depth = |open: u32| (open as usize).saturating_add(self.depth + 2);
         open.is_some_and(|open| depth(open) > self.limits.call_depth as usize)
     }

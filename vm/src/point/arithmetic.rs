@@ -10,7 +10,7 @@
 //! shadows or none. Other patterns are read from the instruction as it runs, and so are those of
 //! ops that share a routine.
 
-use super::state::{Handler, PointState, ThreadedInstruction, next};
+use super::state::{Handler, PointState, ThreadedInstruction, next, offset};
 use crate::bytecode::{Opcode, ShadowPattern, WORDS};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind, tangent};
@@ -203,14 +203,6 @@ unsafe fn shadows<const N: usize>(
         i += 1;
     }
     all
-}
-
-/// Registers from a value to its shadow.
-pub(super) const fn offset(direction: Direction) -> usize {
-    match direction {
-        Direction::X => 1,
-        Direction::Y => 2,
-    }
 }
 
 /// `held` is the forwarded value of the previous instruction.

@@ -1,7 +1,7 @@
 //! Handlers of instructions on arrays.
 
-use super::arithmetic::offset;
 use super::moves::{by_lanes, copy, read};
+use super::state::offset;
 use super::state::{Handler, PointState, ThreadedInstruction, next};
 use crate::bytecode::{BytecodeArray, register_count};
 use adumbra_ir::host::{FaultKind, move_steps};

@@ -1,8 +1,8 @@
 //! Handlers of instructions that need the host or the quad: textures, messages, closures,
 //! resources, differences.
 
-use super::arithmetic::offset;
 use super::moves::read;
+use super::state::offset;
 use super::state::{PointState, ThreadedInstruction, next};
 use crate::bytecode::Opcode;
 use crate::canonicalise;

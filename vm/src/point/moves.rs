@@ -1,6 +1,6 @@
 //! Handlers that move values: between registers, from the globals, from a shadow.
 
-use super::arithmetic::offset;
+use super::state::offset;
 use super::state::{Handler, PointState, ThreadedInstruction, next};
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::types::{Direction, Lanes};

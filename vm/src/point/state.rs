@@ -1,6 +1,5 @@
 //! The state of a point's evaluation apart from its register file, and the type of the handlers.
 
-use super::arithmetic::offset;
 use super::tapes::Tapes;
 use super::threaded_code::ThreadedCode;
 use crate::bytecode::{Bytecode, Opcode, WORDS};
@@ -21,6 +20,14 @@ pub(super) const MAX_TAIL_CALLS: usize = 64;
 /// The index of the instruction of a bytecode position among the threaded ones.
 pub(super) fn index(position: u32) -> u32 {
     position + position / (MAX_TAIL_CALLS as u32 - 1)
+}
+
+/// Registers from a value to its shadow.
+pub(super) const fn offset(direction: Direction) -> usize {
+    match direction {
+        Direction::X => 1,
+        Direction::Y => 2,
+    }
 }
 
 /// A threaded instruction: the handler of its opcode, and its words with constants, arrays and

@@ -8,9 +8,9 @@
 
 use crate::module::*;
 use crate::passes::dataflow::FlowNode;
+use crate::passes::flow_signature::{FlowSignature, FlowSlot};
 use crate::passes::shadow_flow::{
-    DerivativeWiring, FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in,
-    inner_out, outer_out,
+    DerivativeWiring, FlowOptions, ShadowFlow, Wiring, inner_in, inner_out, outer_out,
 };
 
 /// The active slots of a function.

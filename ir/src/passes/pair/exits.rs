@@ -1,6 +1,6 @@
 //! The ways out of a region, by the conditions on which they are taken.
 
-use super::straight::select;
+use super::selection::select;
 use super::writer::Writer;
 use crate::module::{RegionId, ValueId};
 use rustc_hash::FxHashMap;

@@ -27,6 +27,7 @@ mod refusal;
 mod reverse;
 mod roots;
 mod secant;
+mod selection;
 mod straight;
 mod writer;
 

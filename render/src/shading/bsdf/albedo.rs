@@ -6,6 +6,7 @@
 
 use super::fresnel::{self, grazing};
 use super::{Scatter, diffuse, frame, ggx, sheen};
+use crate::shading::closures::LEAST_SHEEN_ROUGHNESS;
 use crate::shading::number::{Colour, LobeNumber};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, TAU};
@@ -136,7 +137,7 @@ static DIFFUSE: LazyLock<Table<1>> = LazyLock::new(|| {
 /// Sheen by its roughness.
 static SHEEN: LazyLock<Table<1>> = LazyLock::new(|| {
     Table::new(|out, roughness| {
-        let roughness = roughness.max(sheen::LEAST_ROUGHNESS);
+        let roughness = roughness.max(LEAST_SHEEN_ROUGHNESS);
         of_cosine_law(|into| sheen::evaluate(roughness, out, into))
     })
 });

@@ -6,9 +6,6 @@ use crate::shading::number::{Colour, LobeNumber};
 use glam::Vec3;
 use std::f32::consts::{FRAC_1_PI, PI};
 
-/// The least roughness: below, the distribution is no longer finite.
-pub(in crate::shading) const LEAST_ROUGHNESS: f32 = 0.05;
-
 /// Value and density: directions are sampled by the cosine law.
 pub(super) fn evaluate<R: LobeNumber>(roughness: R, out: Vec3, into: Vec3) -> Scatter<R> {
     if into.z <= 0.0 {

@@ -8,7 +8,8 @@
 use super::bracket::TOLERANCE;
 use super::search::Root;
 use crate::gradient::jump::axes::AxisMoves;
-use crate::gradient::jump::kernels::{ImagePoints, Kernel};
+use crate::gradient::jump::image_points::ImagePoints;
+use crate::gradient::jump::kernels::Kernel;
 use crate::gradient::jump::points::Here;
 
 /// A kernel with the points that see what is found in it.

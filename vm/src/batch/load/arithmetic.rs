@@ -50,7 +50,7 @@ impl Loader<'_> {
             let routines = self.find_routines(op, Lanes::NONE, operands, true);
             let operands = locations(operands);
             self.emit(
-                BatchOp::Uniform(ArithmeticKind::Op(op), routines, ShadowPattern::default()),
+                BatchOp::Uniform(routines),
                 [uniform].into_iter().chain(operands),
             );
             self.alias(to, uniform, last_uses[0]);

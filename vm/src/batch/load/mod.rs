@@ -7,7 +7,6 @@
 //! each other, and the locations hold for whichever points run the block.
 
 mod arithmetic;
-mod compiled_loops;
 mod dual_location;
 mod locations;
 mod segments;
@@ -17,22 +16,21 @@ mod superinstruction;
 
 use super::call_graph::BatchCalls;
 use super::instruction::{
-    BailOutValue, BatchInstruction, BatchLoop, BatchOp, OperandLocation, RoutineCall, SampleDetail,
+    BailOutValue, BatchInstruction, BatchOp, OperandLocation, RoutineCall, SampleDetail,
 };
 use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::closures::planes::NodeKind;
-use crate::native::{ArithmeticKind, CompileUnit};
+use crate::native::{ArithmeticKind, Segment};
 use adumbra_ir::host::move_steps;
 use adumbra_ir::module::{ClosureId, ExplicitMip, Slopes};
 use adumbra_ir::types::Direction;
-use adumbra_ops::Op;
 use adumbra_simd::{
     ConditionRoutine, CopyKind, OpRoutines, find_boolean_test, find_copy, find_test,
 };
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use dual_location::{DualLocation, registers};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use superinstruction::FusionCandidate;
 
 /// Scratch planes for copies that overlap: a value with its shadows.
@@ -50,10 +48,8 @@ pub(super) struct BatchCode {
     pub(super) bail_out_values: Vec<BailOutValue>,
     /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Vec<u32>,
-    /// The units that a native backend has to compile, if there is one.
-    pub(super) units: Vec<CompileUnit>,
-    /// The compiled loops among the units.
-    pub(super) loops: Vec<BatchLoop>,
+    /// The segments that a native backend has to compile, if there is one.
+    pub(super) segments: Vec<Segment>,
     /// Uniform values that instructions compute.
     pub(super) uniforms: u32,
     /// The constants that are used.
@@ -143,22 +139,13 @@ pub(super) fn load(
         },
     };
     let mut first_steps = vec![0; program.code.len() + 1];
-    let loops = program
-        .code
-        .iter()
-        .filter(|code| code.opcode == Opcode::Loop);
-    let loops: FxHashSet<u32> = loops.map(|code| code.words[0]).collect();
     for block in 0..blocks.len() {
         let range = blocks.range(block);
         let first = loader.out.instructions.len();
         first_steps[range.start as usize] = first as u32;
         loader.position = range.start;
-        // The code of a loop may leave points before any of its blocks.
-        if native || blocks.targets[range.start as usize] {
+        if blocks.targets[range.start as usize] {
             loader.emit(BatchOp::Reconverge, []);
-        }
-        if native && loops.contains(&range.start) {
-            loader.emit(BatchOp::CompiledLoop(None), []);
         }
         let last_uses = blocks.last_uses(block);
         loader.live_in_inactive = blocks.live_in_inactive(block).map(Box::from);
@@ -183,10 +170,6 @@ pub(super) fn load(
         loader.counts.resize(loader.out.instructions.len(), 0);
     }
     loader.find_targets(&first_steps);
-    if native {
-        let starts = (0..blocks.len()).map(|block| first_steps[blocks.range(block).start as usize]);
-        loader.find_loops(&starts.collect::<Vec<u32>>(), &blocks);
-    }
     loader.finish(&first_steps)
 }
 
@@ -318,17 +301,11 @@ impl Loader<'_> {
                     .collect();
                 let test = find_test(op, self.level);
                 let test = test.expect("validation checked that the op is a boolean");
-                self.branch(Some(op), test, when, a, operands);
+                self.branch(test, when, a, operands);
             }
             Opcode::BranchIf(when) => {
                 let condition = self.location(b);
-                self.branch(
-                    None,
-                    find_boolean_test(self.level),
-                    when,
-                    a,
-                    vec![condition],
-                );
+                self.branch(find_boolean_test(self.level), when, a, vec![condition]);
             }
             Opcode::Jump => self.control(BatchOp::Jump(a)),
             Opcode::Loop => self.control(BatchOp::Loop(a)),
@@ -591,7 +568,6 @@ impl Loader<'_> {
 
     fn branch(
         &mut self,
-        op: Option<Op>,
         test: ConditionRoutine,
         when: bool,
         target: u32,
@@ -601,7 +577,6 @@ impl Loader<'_> {
         let uniform = operands.iter().all(|location| location.is_uniform());
         self.emit(
             BatchOp::Branch {
-                op,
                 test,
                 when,
                 target,

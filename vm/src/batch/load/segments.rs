@@ -6,7 +6,7 @@
 
 use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
 use super::{Loader, written};
-use crate::native::{ArithmeticInst, CompileUnit, DualOperand, Segment, WordLocation};
+use crate::native::{ArithmeticInst, DualOperand, Segment, WordLocation};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
@@ -128,7 +128,7 @@ impl Loader<'_> {
 
     /// Emits the instruction for a segment.
     fn emit_segment(&mut self, instructions: &[BatchInstruction], live_out: &[u32]) {
-        let mut words = UnitLocations::default();
+        let mut words = SegmentLocations::default();
         let computed = instructions
             .iter()
             .map(|inst| self.arithmetic_inst(inst, &mut words));
@@ -151,7 +151,7 @@ impl Loader<'_> {
         self.out.operands.extend(words.operands);
         let inactive = self.inactive_words(kept, instructions.len());
         let batch_op = BatchOp::Segment {
-            unit: self.out.units.len() as u32,
+            segment: self.out.segments.len() as u32,
             instructions: instructions.len() as u32,
             inactive,
         };
@@ -160,18 +160,16 @@ impl Loader<'_> {
             refs,
             position: instructions[0].position,
         });
-        self.out.units.push(CompileUnit::Segment(segment));
+        self.out.segments.push(segment);
     }
 
-    /// The arithmetic of an instruction, if it is an op, a copy or a uniform.
-    pub(super) fn arithmetic_inst(
+    /// The arithmetic of an instruction, if it is an op or a copy.
+    fn arithmetic_inst(
         &self,
         inst: &BatchInstruction,
-        words: &mut UnitLocations,
+        words: &mut SegmentLocations,
     ) -> Option<ArithmeticInst> {
-        let (BatchOp::Arithmetic { kind, pattern, .. } | BatchOp::Uniform(kind, _, pattern)) =
-            inst.op
-        else {
+        let BatchOp::Arithmetic { kind, pattern, .. } = inst.op else {
             return None;
         };
         let mut locations = self.out.operands[inst.refs as usize..].iter().copied();
@@ -208,17 +206,17 @@ impl Live {
     }
 }
 
-/// The locations of a unit, and its operands.
+/// The locations of a segment, and its operands.
 #[derive(Default)]
-pub(super) struct UnitLocations {
-    pub(super) numbers: FxHashMap<OperandLocation, u32>,
-    pub(super) operands: Vec<OperandLocation>,
-    pub(super) locations: Vec<WordLocation>,
+struct SegmentLocations {
+    numbers: FxHashMap<OperandLocation, u32>,
+    operands: Vec<OperandLocation>,
+    locations: Vec<WordLocation>,
 }
 
-impl UnitLocations {
+impl SegmentLocations {
     /// The value at the next locations, with these lanes.
-    pub(super) fn dual_operand(
+    fn dual_operand(
         &mut self,
         locations: &mut impl Iterator<Item = OperandLocation>,
         lanes: Lanes,

@@ -4,15 +4,18 @@
 //! instruction that does so comes before the sequence. The single instructions stay after it, for
 //! groups that must preserve more words of inactive points than are worth saving.
 
-use super::super::instruction::{BatchInstruction, BatchOp, InactiveWords, RoutineCall};
+use super::super::instruction::{
+    BatchInstruction, BatchOp, FUSED_INSTRUCTIONS, InactiveWords, RoutineCall,
+};
 use super::{Loader, written};
 use rustc_hash::FxHashSet;
 
 /// The fewest calls of a sequence. Fewer are left to their own instructions.
 const MIN_CALLS: usize = 2;
 
-/// The fewest instructions of a unit for each plane that is saved for inactive points. Where there
-/// are fewer, saving costs more than the routines that leave those points alone.
+/// The fewest instructions of a segment or a sequence for each plane that is saved for inactive
+/// points. Where there are fewer, saving costs more than the routines that leave those points
+/// alone.
 const MIN_INSTRUCTIONS_PER_SAVED: usize = 4;
 
 impl Loader<'_> {
@@ -67,8 +70,8 @@ impl Loader<'_> {
         (inst.refs..).take(count).filter(is_kept).collect()
     }
 
-    /// How a unit of that many instructions preserves the words of inactive points that are at
-    /// these operands.
+    /// How a segment or a sequence of that many instructions preserves the words of inactive points
+    /// that are at these operands.
     pub(super) fn inactive_words(
         &mut self,
         mut kept: Vec<u32>,
@@ -94,11 +97,7 @@ impl Loader<'_> {
 fn call(inst: &BatchInstruction) -> Option<(RoutineCall, usize)> {
     let (routine, instructions) = match inst.op {
         BatchOp::Arithmetic { routines, .. } => (routines.unmasked?, 0),
-        BatchOp::Superinstruction {
-            routine,
-            instructions,
-            ..
-        } => (routine, instructions as usize),
+        BatchOp::Superinstruction { routine, .. } => (routine, FUSED_INSTRUCTIONS),
         _ => return None,
     };
     let refs = inst.refs;

@@ -12,28 +12,22 @@
 use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
 use super::{DualLocation, Loader, written};
 use adumbra_ops::Op;
-use adumbra_simd::{
-    Composition, FusionOperand, OperandShape, Superinstruction, UnmaskedRoutine,
-    find_superinstruction,
-};
+use adumbra_simd::{OperandShape, Superinstruction, UnmaskedRoutine, find_superinstruction};
 use std::ops::Range;
 
 /// The search window: how many candidates back an instruction looks for one to join.
 const WINDOW: usize = 12;
 
-/// An instruction or a superinstruction that may be fused further.
+/// An instruction that may be fused with a later one.
 pub(super) struct FusionCandidate {
-    part: FusionOperand,
-    /// The first of its instructions, and how many there are.
-    start: usize,
-    len: usize,
+    op: Op,
+    /// Its index.
+    at: usize,
     /// The location of its result. The value is in a plane of its own.
     result: DualLocation,
     /// How many words of the result are written, its value's first; the others hold the shadows
     /// already.
     written: usize,
-    /// Where its instructions put intermediate values, should they be computed one by one.
-    inner: Vec<OperandLocation>,
     args: Vec<DualLocation>,
     /// The instruction that reads the result for the last time, if there is one for all of its
     /// words.
@@ -41,31 +35,25 @@ pub(super) struct FusionCandidate {
 }
 
 impl FusionCandidate {
-    /// The position after its instructions.
-    fn end(&self) -> usize {
-        self.start + self.len
-    }
-
     /// The locations that it writes.
     fn written(&self) -> impl Iterator<Item = OperandLocation> {
         self.result.locations().take(self.written)
     }
 }
 
-/// Two candidates as one.
+/// Two instructions as one.
 struct Joined {
     /// The index of the first among the candidates.
     first: usize,
     fusion: Superinstruction,
     routine: UnmaskedRoutine,
-    args: Vec<DualLocation>,
+    args: [DualLocation; Superinstruction::ARITY],
     /// Whether the second moves up, not the first down.
     moves_up: bool,
 }
 
 impl Loader<'_> {
-    /// Fuses the arithmetic instruction that was just emitted with earlier ones, as far as
-    /// possible.
+    /// Fuses the arithmetic instruction that was just emitted with an earlier one, if it can be.
     pub(super) fn fuse(
         &mut self,
         op: Op,
@@ -73,31 +61,31 @@ impl Loader<'_> {
         args: &[DualLocation],
         last_uses: &[u32],
     ) {
-        let start = self.out.instructions.len() - 1;
-        let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[start].op else {
+        let at = self.out.instructions.len() - 1;
+        let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[at].op else {
             unreachable!("an arithmetic instruction was emitted");
         };
-        let mut own = FusionCandidate {
-            part: FusionOperand::Op(op),
-            start,
-            len: 1,
+        let own = FusionCandidate {
+            op,
+            at,
             result,
             written: written(pattern),
-            inner: Vec::new(),
             args: args.to_vec(),
             last_use: (last_uses.iter().all(|last_use| last_use == &last_uses[0]))
                 .then(|| last_uses[0]),
         };
-        while let Some(joined) = self.partner(&own) {
-            own = self.join(joined, own);
+        match self.partner(&own) {
+            Some(joined) => self.join(joined, &own),
+            None => {
+                if self.candidates.len() == WINDOW {
+                    self.candidates.remove(0);
+                }
+                self.candidates.push(own);
+            }
         }
-        if self.candidates.len() == WINDOW {
-            self.candidates.remove(0);
-        }
-        self.candidates.push(own);
         debug_assert!(
-            (self.candidates.iter()).all(|c| self.locations(c.end() - 1)[0] == c.result.value),
-            "the last instruction of each gives its result"
+            (self.candidates.iter()).all(|c| self.locations(c.at)[0] == c.result.value),
+            "each gives its result"
         );
     }
 
@@ -110,11 +98,10 @@ impl Loader<'_> {
         }
     }
 
-    /// A candidate that can be fused with the last one, and the superinstruction of both.
+    /// A candidate that can be fused with the last instruction, and the superinstruction of both.
     fn partner(&self, own: &FusionCandidate) -> Option<Joined> {
         let candidates = self.candidates.iter().enumerate().rev();
-        for (first, other) in candidates
-            .filter(|(_, other)| other.last_use == Some(self.position) && other.end() <= own.start)
+        for (first, other) in candidates.filter(|(_, other)| other.last_use == Some(self.position))
         {
             let mut uses = (0..)
                 .zip(&own.args)
@@ -122,11 +109,15 @@ impl Loader<'_> {
             let (Some((operand, arg)), None) = (uses.next(), uses.next()) else {
                 continue;
             };
-            let Some((fusion, args)) = self.fusion(other, own, operand) else {
+            let fusion = Superinstruction::of(other.op, own.op, operand);
+            let Some(fusion) = fusion.filter(|&fusion| !self.without.has(fusion)) else {
                 continue;
             };
+            let mut args = own.args.clone();
+            args.splice(operand..=operand, other.args.iter().copied());
+            let args = args.try_into().expect("both ops have two operands");
             let shapes = shapes(own.result, &args);
-            let Some(routine) = shapes.and_then(|s| find_superinstruction(self.level, fusion, &s))
+            let Some(routine) = shapes.and_then(|s| find_superinstruction(self.level, fusion, s))
             else {
                 continue;
             };
@@ -135,15 +126,12 @@ impl Loader<'_> {
                 .filter(|&location| !own.result.has(location));
             // The shadows of another value must not be written.
             let mut had = own.result.locations().skip(own.written);
-            // An instruction in between reads the result in its own location. So does one that did
-            // before the last one moved up.
-            let between = other.end()..own.start;
-            let after = own.end()..self.out.instructions.len();
+            // An instruction in between reads the result in its own location.
+            let between = other.at + 1..own.at;
             let is_wanted = *arg != other.result
                 || !gone.all(|location| self.is_free(location, other))
                 || !had.all(|location| other.written().any(|written| written == location))
-                || !self.are_independent(between.clone(), other.written())
-                || !self.are_independent(after, other.written());
+                || !self.are_independent(between.clone(), other.written());
             if is_wanted {
                 continue;
             }
@@ -159,45 +147,6 @@ impl Loader<'_> {
             }
         }
         None
-    }
-
-    /// The superinstruction of both candidates, if the first gives the second that operand; and the
-    /// operands that neither computes.
-    fn fusion(
-        &self,
-        first: &FusionCandidate,
-        then: &FusionCandidate,
-        operand: usize,
-    ) -> Option<(Superinstruction, Vec<DualLocation>)> {
-        let mut fusion = self.made(Composition::Chain(first.part, then.part, operand))?;
-        let mut args = then.args.clone();
-        args.splice(operand..=operand, first.args.iter().copied());
-        // As long as any two of them are the same.
-        while let Some((shorter, upper)) = self.with_same(fusion, &args) {
-            fusion = shorter;
-            args.remove(upper);
-        }
-        Some((fusion, args))
-    }
-
-    /// A superinstruction for which two of the operands are the same, and which of them is not
-    /// passed any more.
-    fn with_same(
-        &self,
-        fusion: Superinstruction,
-        args: &[DualLocation],
-    ) -> Option<(Superinstruction, usize)> {
-        let pairs = (0..args.len()).flat_map(|upper| (0..upper).map(move |lower| (lower, upper)));
-        let mut same = pairs.filter(|&(lower, upper)| args[lower] == args[upper]);
-        same.find_map(|(lower, upper)| {
-            let fusion = self.made(Composition::SharedOperand(fusion, lower, upper))?;
-            Some((fusion, upper))
-        })
-    }
-
-    /// The superinstruction that is composed so, if it is used.
-    fn made(&self, made: Composition) -> Option<Superinstruction> {
-        Superinstruction::of(made).filter(|&fusion| !self.without.has(fusion))
     }
 
     /// Whether no register aliases a plane except the candidate's, which writes it.
@@ -227,8 +176,7 @@ impl Loader<'_> {
     /// Whether a candidate may be computed before these instructions as well as after them: none
     /// accesses the results of the candidate, or writes its operands.
     fn can_pass(&self, mut insts: Range<usize>, candidate: &FusionCandidate) -> bool {
-        let inner = candidate.inner.iter().copied();
-        self.are_independent(insts.clone(), candidate.written().chain(inner))
+        self.are_independent(insts.clone(), candidate.written())
             && insts.all(|inst| {
                 let count = match self.out.instructions[inst].op {
                     BatchOp::Arithmetic { pattern, .. } => written(pattern),
@@ -242,19 +190,15 @@ impl Loader<'_> {
             })
     }
 
-    /// Moves the instructions of two candidates together, after a superinstruction for all of them.
-    fn join(&mut self, joined: Joined, last: FusionCandidate) -> FusionCandidate {
+    /// Moves a candidate and the last instruction together, after a superinstruction for both.
+    fn join(&mut self, joined: Joined, last: &FusionCandidate) {
         self.out.superinstructions = self.out.superinstructions.with(joined.fusion);
         let first = self.candidates.remove(joined.first);
-        let mut inner = last.inner.clone();
-        inner.extend(first.inner.iter().copied().chain(first.written()));
-        let (between, end) = (first.end()..last.start, last.end());
-        let own = self.take_instructions(last.start..end);
-        let mut instructions = self.take_instructions(first.start..between.start);
-        instructions.extend(own);
+        let [then, before] = [last.at, first.at]
+            .map(|at| (self.out.instructions.remove(at), self.counts.remove(at)));
         let refs = self.out.operands.len();
         self.out.operands.extend(last.result.locations());
-        let written = last.result.locations().count();
+        let written = self.out.operands.len() - refs;
         let args = joined.args.iter();
         self.out
             .operands
@@ -262,7 +206,6 @@ impl Loader<'_> {
         let inst = BatchInstruction {
             op: BatchOp::Superinstruction {
                 routine: joined.routine,
-                instructions: instructions.len() as u32,
                 written: written as u8,
                 keeps_inactive: last
                     .result
@@ -272,53 +215,45 @@ impl Loader<'_> {
             refs: refs as u32,
             position: self.position,
         };
-        instructions.insert(0, (inst, (self.out.operands.len() - refs) as u32));
-        let len = instructions.len();
+        let instructions = [
+            (inst, (self.out.operands.len() - refs) as u32),
+            before,
+            then,
+        ];
         let start = match joined.moves_up {
-            true => first.start,
-            false => last.start - first.len,
+            true => first.at,
+            false => last.at - 1,
         };
-        let (insts, counts): (Vec<BatchInstruction>, Vec<u32>) = instructions.into_iter().unzip();
+        let (insts, counts) = (instructions.map(|own| own.0), instructions.map(|own| own.1));
         self.out.instructions.splice(start..start, insts);
         self.counts.splice(start..start, counts);
         for other in &mut self.candidates {
-            if between.contains(&other.start) {
-                other.start -= first.len;
-                other.start += if joined.moves_up { len } else { 0 };
-            } else if other.start >= end {
-                other.start = other.start - first.len - last.len + len;
+            if other.at > first.at {
+                other.at -= 1;
+                other.at += if joined.moves_up {
+                    instructions.len()
+                } else {
+                    0
+                };
             }
         }
-        FusionCandidate {
-            part: FusionOperand::Superinstruction(joined.fusion),
-            start,
-            len,
-            written,
-            inner,
-            args: joined.args,
-            ..last
-        }
-    }
-
-    /// Removes a range, and returns the single instructions in it, each with its number of
-    /// operands.
-    fn take_instructions(&mut self, range: Range<usize>) -> Vec<(BatchInstruction, u32)> {
-        let insts = self.out.instructions.drain(range.clone());
-        let instructions = insts.zip(self.counts.drain(range));
-        instructions
-            .filter(|(inst, _)| !matches!(inst.op, BatchOp::Superinstruction { .. }))
-            .collect()
     }
 }
 
 /// The shapes of operands, if a routine can be made for them and such a result.
-fn shapes(result: DualLocation, args: &[DualLocation]) -> Option<Vec<OperandShape>> {
-    let shapes: Option<Vec<OperandShape>> = args.iter().map(|arg| arg.shape()).collect();
-    let has_dual = shapes.as_ref()?.contains(&OperandShape::Dual);
+fn shapes(
+    result: DualLocation,
+    args: &[DualLocation; Superinstruction::ARITY],
+) -> Option<[OperandShape; Superinstruction::ARITY]> {
+    let [Some(a), Some(b), Some(c)] = args.map(DualLocation::shape) else {
+        return None;
+    };
+    let shapes = [a, b, c];
+    let has_dual = shapes.contains(&OperandShape::Dual);
     let fits = match result.shadows {
         [Some(_), Some(_)] => has_dual,
         [None, None] => !has_dual,
         _ => false,
     };
-    shapes.filter(|_| fits)
+    fits.then_some(shapes)
 }

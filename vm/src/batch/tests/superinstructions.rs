@@ -8,11 +8,9 @@ use adumbra_ir::module::Module;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
+use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
-use adumbra_simd::{
-    Composition, FusionOperand, OperandShape, Superinstruction, SuperinstructionSet,
-    find_superinstruction,
-};
+use adumbra_simd::{OperandShape, Superinstruction, SuperinstructionSet, find_superinstruction};
 use fastrand::Rng;
 
 /// A module as IR source.
@@ -65,43 +63,23 @@ impl Text {
         }
     }
 
-    /// Emits the ops of a part, one after the other.
-    fn emit_part(&mut self, part: FusionOperand, args: &[String]) -> String {
-        let fusion = match part {
-            FusionOperand::Op(op) => {
-                let ty = type_of(op.info().result);
-                let inst = format!("{} {}", op.info().name, args.join(", "));
-                let value = match op.info().result {
-                    // Words are made of u32; the bits are the same.
-                    OperandKind::I32 => {
-                        let value = self.push("i32", &inst);
-                        self.push(ty, &format!("i2u {value}"))
-                    }
-                    _ => self.push(ty, &inst),
-                };
-                if self.is_read {
-                    let reader = if ty == "f32" { "neg" } else { "not" };
-                    let read = self.push(ty, &format!("{reader} {value}"));
-                    self.outputs.push((read, ty));
-                }
-                return value;
-            }
-            FusionOperand::Superinstruction(fusion) => fusion,
-        };
+    /// Emits an op on floats.
+    fn emit_op(&mut self, op: Op, args: &[String]) -> String {
+        let value = self.push("f32", &format!("{} {}", op.info().name, args.join(", ")));
+        if self.is_read {
+            let read = self.push("f32", &format!("neg {value}"));
+            self.outputs.push((read, "f32"));
+        }
+        value
+    }
+
+    /// Emits the ops of a superinstruction, one after the other.
+    fn emit_both(&mut self, fusion: Superinstruction, args: &[String]) -> String {
+        let (first, then, at) = fusion.ops();
+        let given = self.emit_op(first, &args[at..at + 2]);
         let mut all = args.to_vec();
-        let of = match fusion.made() {
-            Composition::Chain(first, then, at) => {
-                let operands = at..at + first.arity();
-                let given = self.emit_part(first, &args[operands.clone()]);
-                all.splice(operands, [given]);
-                then
-            }
-            Composition::SharedOperand(of, lower, upper) => {
-                all.insert(upper, args[lower].clone());
-                FusionOperand::Superinstruction(of)
-            }
-        };
-        self.emit_part(of, &all)
+        all.splice(at..at + 2, [given]);
+        self.emit_op(then, &all)
     }
 
     /// The module, with both shadows of each output that has any.
@@ -132,35 +110,6 @@ impl Text {
     }
 }
 
-/// The type of an op's result.
-fn type_of(result: OperandKind) -> &'static str {
-    match result {
-        OperandKind::Float => "f32",
-        _ => "u32",
-    }
-}
-
-/// The kinds of a part's operands, and of its result.
-fn kinds(part: FusionOperand) -> (Vec<OperandKind>, OperandKind) {
-    let fusion = match part {
-        FusionOperand::Op(op) => return (op.info().operands.to_vec(), op.info().result),
-        FusionOperand::Superinstruction(fusion) => fusion,
-    };
-    match fusion.made() {
-        Composition::Chain(first, then, at) => {
-            let (own, _) = kinds(first);
-            let (mut all, result) = kinds(then);
-            all.splice(at..=at, own);
-            (all, result)
-        }
-        Composition::SharedOperand(of, _, upper) => {
-            let (mut all, result) = kinds(FusionOperand::Superinstruction(of));
-            all.remove(upper);
-            (all, result)
-        }
-    }
-}
-
 /// A program as batch instructions, all of whose globals are varying.
 fn loaded(program: &Bytecode, level: SimdLevel, without: SuperinstructionSet) -> BatchCode {
     load(program, level, &[false; 64], false, without)
@@ -183,18 +132,14 @@ fn every_superinstruction_is_made_and_agrees() {
     for level in SimdLevel::available() {
         let (mut made, mut wrong) = (0, Vec::new());
         for (at, &fusion) in Superinstruction::ALL.iter().enumerate() {
-            let part = FusionOperand::Superinstruction(fusion);
-            let (kinds, result) = kinds(part);
-            for code in 0..3_usize.pow(kinds.len() as u32) {
+            for code in 0..3_usize.pow(Superinstruction::ARITY as u32) {
                 let all = [
                     OperandShape::Varying,
                     OperandShape::Uniform,
                     OperandShape::Dual,
                 ];
-                let shapes: Vec<OperandShape> = (0..kinds.len() as u32)
-                    .map(|i| all[code / 3_usize.pow(i) % 3])
-                    .collect();
-                let Some(routine) = find_superinstruction(level, fusion, &shapes) else {
+                let shapes = std::array::from_fn(|i| all[code / 3_usize.pow(i as u32) % 3]);
+                let Some(routine) = find_superinstruction(level, fusion, shapes) else {
                     continue;
                 };
                 for is_read in [false, true] {
@@ -202,10 +147,9 @@ fn every_superinstruction_is_made_and_agrees() {
                         is_read,
                         ..Text::default()
                     };
-                    let args = shapes.iter().zip(&kinds);
-                    let args: Vec<String> = args.map(|(&s, &k)| text.operand(s, k)).collect();
-                    let out = text.emit_part(part, &args);
-                    text.outputs.push((out, type_of(result)));
+                    let args = shapes.map(|shape| text.operand(shape, OperandKind::Float));
+                    let out = text.emit_both(fusion, &args);
+                    text.outputs.push((out, "f32"));
                     let mut case = Case::of(&text.module(), at as u64, 50);
                     let is_made = routines(&case.program, level).contains(&(routine as usize));
                     if is_made == is_read {
