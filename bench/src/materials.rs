@@ -1,5 +1,5 @@
-//! The materials of `examples/materials`: single points and batches by the interpreters, and batches
-//! by machine code, with the derivatives of outputs.
+//! The materials of `examples/materials`, with the derivatives of outputs: single points and
+//! batches by the interpreters, batches by machine code. Closures beside their arguments.
 //!
 //! W1 to W4 have no noise ops; most materials spend half of their time there.
 

@@ -14,8 +14,8 @@ pub(crate) fn closure(nodes: u32, word: u32) -> ClosureRef {
 }
 
 /// The canonical value of a word, for a point with `nodes` nodes of closures and a program with
-/// `resources` resources. A float becomes [`canonical_float`], a closure or a resource one that exists (the
-/// last resource if it does not).
+/// `resources` resources. A float becomes [`canonical_float`], a closure or a resource one that
+/// exists (the last resource if it does not).
 pub(crate) fn value(
     scalar: Scalar,
     word: u32,

@@ -14,7 +14,7 @@ use adumbra_ir::host::FaultKind;
 use adumbra_ir::types::Scalar;
 use adumbra_simd::{CopyKind, OperandShape, SimdLevel, UnmaskedRoutine, find_copy};
 
-/// A node has whole planes if at least one of so many points of the chunk makes it; else its planes
+/// A node has whole planes if at least a quarter of the chunk's points make it; else its planes
 /// have the words of these points alone.
 const DENSE: usize = 4;
 

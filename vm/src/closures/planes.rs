@@ -1,10 +1,10 @@
 //! The closures of the points of a chunk, by plane.
 //!
-//! A *record* is a node that a group of points made together: its kind once, and for each operand a
-//! plane, with one word for each of these points. A point's nodes are numbered in the order in which
-//! it made them, as those of an arena are. As long as all points make the same nodes, node n is
-//! record n - 1, and nothing is kept by point. Once some have made others, each point has a list of
-//! the records that it took part in since. A point that leaves its chunk has an arena of its own.
+//! A *record* is a node that a group of points made together: its kind once, and for each operand
+//! a plane, with one word for each of these points. A point's nodes are numbered in the order in
+//! which it made them, as those of an arena are. As long as all points make the same nodes, node n
+//! is record n - 1, and nothing is kept by point. Once some have made others, each point has a list
+//! of the records that it took part in since. A point that leaves its chunk has an arena.
 
 use super::{LeafWords, PointClosures, Storage};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
@@ -84,7 +84,7 @@ struct OwnNodes {
 
 /// Where the closures of a point are.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Home {
+enum ClosureLocation {
     /// It has none, or none that a host may see.
     #[default]
     Nowhere,
@@ -94,8 +94,8 @@ enum Home {
 }
 
 #[derive(Clone, Copy, Default)]
-struct PointHome {
-    home: Home,
+struct PointLocation {
+    kind: ClosureLocation,
     /// One more than the index of the arena that it has; 0 for none.
     arena: u32,
 }
@@ -114,7 +114,7 @@ pub(crate) struct ClosurePlanes {
     are_apart: bool,
     /// By point, once they have been apart.
     own: Vec<OwnNodes>,
-    homes: Box<[PointHome]>,
+    locations: Box<[PointLocation]>,
     /// The arenas of points that left, and others for those that will.
     arenas: Vec<ClosureArena>,
     arenas_used: usize,
@@ -133,7 +133,7 @@ impl ClosurePlanes {
     /// For chunks of at most `width` points; 0 if they make no closures.
     pub(crate) fn new(width: usize) -> ClosurePlanes {
         ClosurePlanes {
-            homes: vec![PointHome::default(); width].into_boxed_slice(),
+            locations: vec![PointLocation::default(); width].into_boxed_slice(),
             ..ClosurePlanes::default()
         }
     }
@@ -150,11 +150,11 @@ impl ClosurePlanes {
             }
         }
         self.arenas_used = 0;
-        let begun = points.min(self.homes.len());
-        let (those, others) = self.homes.split_at_mut(begun);
-        let home = Home::Planes;
-        those.fill(PointHome { home, arena: 0 });
-        others.fill(PointHome::default());
+        let begun = points.min(self.locations.len());
+        let (those, others) = self.locations.split_at_mut(begun);
+        let kind = ClosureLocation::Planes;
+        those.fill(PointLocation { kind, arena: 0 });
+        others.fill(PointLocation::default());
     }
 
     /// Whether points have made different nodes.
@@ -166,7 +166,7 @@ impl ClosurePlanes {
     pub(crate) fn part(&mut self) {
         self.are_apart = true;
         if self.own.is_empty() {
-            self.own = vec![OwnNodes::default(); self.homes.len()];
+            self.own = vec![OwnNodes::default(); self.locations.len()];
         }
     }
 
@@ -240,37 +240,38 @@ impl ClosurePlanes {
 
     /// The closures of a point are not seen any more.
     pub(crate) fn clear(&mut self, point: usize) {
-        if let Some(home) = self.homes.get_mut(point) {
-            home.home = Home::Nowhere;
+        if let Some(location) = self.locations.get_mut(point) {
+            location.kind = ClosureLocation::Nowhere;
         }
     }
 
     /// The arena that holds the closures of a point from now on, with any others in it; none if
     /// points make no closures.
     pub(crate) fn arena_of(&mut self, point: usize) -> Option<&mut ClosureArena> {
-        let home = self.homes.get_mut(point)?;
-        home.home = Home::Arena;
-        if home.arena == 0 {
+        let location = self.locations.get_mut(point)?;
+        location.kind = ClosureLocation::Arena;
+        if location.arena == 0 {
             if self.arenas_used == self.arenas.len() {
                 self.arenas.push(ClosureArena::default());
             }
             self.arenas_used += 1;
-            home.arena = self.arenas_used as u32;
+            location.arena = self.arenas_used as u32;
         }
-        self.arenas.get_mut(home.arena as usize - 1)
+        self.arenas.get_mut(location.arena as usize - 1)
     }
 
     /// The closures of a point.
     pub(crate) fn of(&self, point: usize) -> PointClosures<'_> {
-        match self.homes.get(point) {
-            Some(home) if home.home == Home::Planes => {
+        let location = self.locations.get(point).copied().unwrap_or_default();
+        match location.kind {
+            ClosureLocation::Nowhere => PointClosures::from(&self.none),
+            ClosureLocation::Planes => {
                 let planes = self;
                 PointClosures(Storage::Planes(PlaneNodes { planes, point }))
             }
-            Some(home) if home.home == Home::Arena => {
-                PointClosures::from(&self.arenas[home.arena as usize - 1])
+            ClosureLocation::Arena => {
+                PointClosures::from(&self.arenas[location.arena as usize - 1])
             }
-            _ => PointClosures::from(&self.none),
         }
     }
 
@@ -283,7 +284,7 @@ impl ClosurePlanes {
             shared: _,
             are_apart: _,
             own,
-            homes,
+            locations,
             arenas,
             arenas_used: _,
             none: _,
@@ -293,7 +294,7 @@ impl ClosurePlanes {
             + words.capacity() * size_of::<u32>()
             + own.capacity() * size_of::<OwnNodes>()
             + places.sum::<usize>() * size_of::<NodePlace>()
-            + size_of_val(&homes[..])
+            + size_of_val(&locations[..])
             + arenas.capacity() * size_of::<ClosureArena>()
             + arenas.iter().map(ClosureArena::memory).sum::<usize>()
     }
@@ -321,7 +322,7 @@ impl<'a> PlaneNodes<'a> {
         let weight = |operand| f32::from_bits(word(operand));
         Some(match record.kind {
             NodeKind::Leaf(shape) => {
-                // Behind the point's last word are words of other points.
+                // After the point's last word are words of other points.
                 let end = words.len().saturating_sub(record.stride - slot - 1);
                 let words = words.get(slot..end).unwrap_or_default();
                 let stride = record.stride;
