@@ -246,7 +246,7 @@ fn profilers_know_all_code_by_name() {
         return;
     };
     let assembly = program.assembly(Target::host().unwrap());
-    assert!(assembly.batches.kernels.len() > 2, "{assembly}");
+    assert!(assembly.batches.kernels.len() > 1, "{assembly}");
     assert!(assembly.points.kernels.len() > 1, "{assembly}");
     let found = || -> Vec<Symbol> {
         let map = program.perf_map();

@@ -81,39 +81,28 @@ fn points_that_turn_early_do_not_pass_waiting_points() {
     }
 }
 
-/// Loops and segments with more words than a kernel's frame holds are interpreted.
+/// Segments with more uniform values than a kernel's frame holds are interpreted.
 #[test]
 fn what_is_too_large_for_a_frame_is_interpreted() {
     if !is_there() {
         return;
     }
-    let many =
-        |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
-    // All differences live before the first is used, with both shadows.
-    let declared = many(350, &|i| format!("float v{i} = x + {i};\n"));
-    let differences = many(350, &|i| format!("float t{i} = 1.5 - v{i};\n"));
-    let moved = many(350, &|i| format!("v{} = t{i} * 0.5;\n", 349 - i));
-    let sum = many(350, &|i| format!("o += v{i};\n"));
-    let carried = format!(
-        "{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {differences} {moved} }} o = 0; {sum} o += ddx(o) + ddy(o);"
-    );
-    let uniform = many(6000, &|i| format!("o = o * 0.5 + k * {i};\n"));
-    for body in [carried, format!("o = x; {uniform}")] {
-        let text = format!(
-            "shader s(float k = 0.25, out float o) {{ float x = global_value<x>; {body} }}"
-        );
-        let program = compiled(&text);
-        let kernels = program.assembly(Target::host().unwrap()).batches.kernels;
-        assert!(kernels.iter().any(|own| own.code.is_none()), "{body:.40}");
-        let mut point = Evaluator::new(&Instance::new(&program));
-        let mut alone = native(&program);
-        let x = [0.5, 3.5, 1.25, 2.0].repeat(16);
-        let together = batch(&program, Tier::Native, &x, &mut NoTextures);
-        for (x, (_, words, _)) in x.into_iter().zip(together) {
-            let expected = value(&mut point, x);
-            assert_eq!(value(&mut alone, x), expected);
-            assert_eq!(words[0], expected.to_bits());
-        }
+    let uniform: String = (0..6000)
+        .map(|i| format!("o = o * 0.5 + k * {i};\n"))
+        .collect();
+    let program = compiled(&format!(
+        "shader s(float k = 0.25, out float o) {{ float x = global_value<x>; o = x; {uniform} }}"
+    ));
+    let kernels = program.assembly(Target::host().unwrap()).batches.kernels;
+    assert!(kernels.iter().any(|own| own.code.is_none()));
+    let mut point = Evaluator::new(&Instance::new(&program));
+    let mut alone = native(&program);
+    let x = [0.5, 3.5, 1.25, 2.0].repeat(16);
+    let together = batch(&program, Tier::Native, &x, &mut NoTextures);
+    for (x, (_, words, _)) in x.into_iter().zip(together) {
+        let expected = value(&mut point, x);
+        assert_eq!(value(&mut alone, x), expected);
+        assert_eq!(words[0], expected.to_bits());
     }
 }
 

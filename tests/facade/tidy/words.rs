@@ -320,6 +320,7 @@ const MATRICES_AND_PIXELS: &[&str] = &[
     "image/",
     "ir/src/message.rs",
     "ir/src/quad.rs",
+    "ir/src/quad/rule.rs",
     "ir/src/types.rs",
     "ir/src/verify/mod.rs",
     "render/",
