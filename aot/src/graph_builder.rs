@@ -1,44 +1,12 @@
 //! Builds graphs from a segment: instantiates the template of one instruction after the other, and
 //! places the stores.
-//!
-//! A long segment is split (loop fission): each part is a loop of its own over the points of a run.
-//! Its code stays in the processor's caches. Values pass from part to part through the planes that
-//! the instructions write anyway.
 
-use crate::critical_path::CriticalPath;
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::shadow_pairs::{can_pair_shadows, paired_words};
 use crate::template::OpTemplates;
 use adumbra_ir::host::CANONICAL_NAN;
-use adumbra_vm::native::{
-    ArithmeticInst, ArithmeticKind, Condition, DualOperand, Segment, WordLocation,
-};
-
-/// The limit of a part: it ends after the instruction that reaches this number of nodes, or a
-/// critical path of this many cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Length {
-    nodes: usize,
-    chain: u32,
-}
-
-/// A segment within this is one loop. Its instructions fit the µop cache of common processors
-/// (1,536 µops on Intel's Skylake). The reorder window reaches into the next points, which depend
-/// on nothing here.
-const WHOLE: Length = Length {
-    nodes: 512,
-    chain: 128,
-};
-
-/// A longer segment is split into loops short enough for the reorder window to hold several
-/// iterations (224 instructions on Skylake, 448 on Zen 5): the processor then overlaps vectors by
-/// itself, and critical paths do not bound it. Values between loops cost less, as they are mostly
-/// few.
-const CUT: Length = Length {
-    nodes: 96,
-    chain: 48,
-};
+use adumbra_vm::native::{ArithmeticInst, ArithmeticKind, Condition, DualOperand, WordLocation};
 
 /// A part of a segment as a graph.
 #[derive(Debug)]
@@ -71,7 +39,7 @@ impl Computation {
 pub(crate) struct NodePositions {
     /// The positions in the order in which nodes were made for them, each with the number of its
     /// first node.
-    made: Vec<(NodeId, u32)>,
+    pub(crate) made: Vec<(NodeId, u32)>,
 }
 
 impl NodePositions {
@@ -149,54 +117,6 @@ pub(crate) struct GraphBuilder<'s> {
     /// Whether both shadows of a value are one node.
     in_pairs: bool,
     positions: NodePositions,
-}
-
-/// The graphs of a segment: one, or those of the parts that it is split into.
-pub(crate) fn split_segment(
-    optimisations: Optimisations,
-    segment: &Segment,
-    templates: &mut OpTemplates,
-) -> Vec<Computation> {
-    let mut accesses = WordAccesses::of(&segment.instructions, segment.locations.len());
-    let mut is_stored = vec![false; segment.locations.len()];
-    for &word in &segment.live_out {
-        is_stored[word as usize] = true;
-    }
-    let mut is_live = |word: u32, index: u32| {
-        let later = accesses.is_live_after(word, index);
-        later.unwrap_or(is_stored[word as usize])
-    };
-    let mut writer = GraphBuilder::new(optimisations, &segment.locations);
-    let cuts = optimisations.has(Optimisation::LoopFission);
-    let mut parts = Vec::new();
-    let mut chains = CriticalPath::default();
-    // Nearly each instruction is a node or more, so a long segment is known to be long beforehand.
-    let is_long = segment.instructions.len() >= WHOLE.nodes;
-    let mut most = if is_long { CUT } else { WHOLE };
-    let mut instructions = (0..).zip(&segment.instructions);
-    while let Some((index, inst)) = instructions.next() {
-        writer.arithmetic(inst, templates);
-        let is_long =
-            writer.graph.len() >= most.nodes || chains.length(&writer.graph) >= most.chain;
-        if !cuts || !is_long {
-            continue;
-        }
-        chains.clear();
-        let part = writer.finish(|word| is_live(word, index));
-        if most == WHOLE {
-            // The first instruction is next again; the segment is split.
-            most = CUT;
-            instructions = (0..).zip(&segment.instructions);
-        } else {
-            parts.push(part);
-        }
-    }
-    let last = segment.instructions.len() as u32;
-    let rest = writer.finish(|word| is_live(word, last));
-    if parts.is_empty() || !rest.stores.is_empty() {
-        parts.push(rest);
-    }
-    parts
 }
 
 /// The accesses of each word by consecutive instructions.
@@ -489,53 +409,5 @@ impl<'s> GraphBuilder<'s> {
         };
         let zero = self.graph.constant(0);
         self.graph.push(NodeOp::IEq, value, zero, 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::differential::DifferentialCase;
-
-    /// The node count and critical path of each part of a sum of `terms` terms.
-    fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
-        let segment = DifferentialCase::sum(terms, of_sines).segment;
-        let parts = split_segment(Optimisations::ALL, &segment, &mut OpTemplates::new(false));
-        let instructions = parts.iter().flat_map(|own| &own.positions.made);
-        let instructions: Vec<u32> = instructions.map(|&(_, position)| position).collect();
-        assert!(instructions.is_sorted(), "instructions stay in order");
-        let stores = parts.iter().map(|own| own.stores.len());
-        assert!(stores.min() > Some(0), "each computes something");
-        let length = |own: &Computation| {
-            let chain = CriticalPath::default().length(&own.graph);
-            (own.graph.len(), chain)
-        };
-        parts.iter().map(length).collect()
-    }
-
-    #[test]
-    fn long_segments_become_short_loops() {
-        for of_sines in [false, true] {
-            for terms in 1..200 {
-                let parts = cut(terms, of_sines);
-                let [(nodes, chain), rest @ ..] = &parts[..] else {
-                    panic!("{terms} terms have no part");
-                };
-                if rest.is_empty() {
-                    assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
-                    continue;
-                }
-                // One instruction may exceed the limit.
-                let [inst] = cut(1, of_sines)[..] else {
-                    panic!("an instruction is one part");
-                };
-                for (nodes, chain) in &parts {
-                    assert!(*nodes < CUT.nodes + inst.0, "{terms}: {parts:?}");
-                    assert!(*chain < CUT.chain + inst.1, "{terms}: {parts:?}");
-                }
-            }
-            let many = cut(199, of_sines).len();
-            assert!(many > 3, "{many}");
-        }
     }
 }

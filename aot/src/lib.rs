@@ -31,6 +31,7 @@ mod graph_builder;
 mod jit_interface;
 mod kernel_pointers;
 mod loop_carried;
+mod loop_fission;
 mod machine_code;
 mod macro_assembler;
 mod native_compiler;

@@ -33,7 +33,7 @@ optimisations! {
     /// ([`graph`](crate::graph)).
     Simplification: "simplification",
     /// Batches: a long segment is split into short loops over the points
-    /// ([`graph_builder`](crate::graph_builder)).
+    /// ([`loop_fission`](crate::loop_fission)).
     LoopFission: "loop-fission",
     /// Batches: constants of a loop are in registers that nothing else needs
     /// ([`register_allocation`](crate::register_allocation)).

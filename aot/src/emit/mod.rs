@@ -9,7 +9,8 @@ mod point;
 
 use crate::extended_blocks::extended_blocks;
 use crate::graph::{Graph, NodeId};
-use crate::graph_builder::{NodePositions, split_segment};
+use crate::graph_builder::NodePositions;
+use crate::loop_fission::split_segment;
 use crate::machine_code::{KernelExtent, KernelPart, MachineCode};
 use crate::macro_assembler::{AssembledCode, MacroAssembler};
 use crate::optimisation::Optimisations;
