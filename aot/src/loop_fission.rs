@@ -169,11 +169,13 @@ mod tests {
         }
     }
 
-    /// Noise with its first two slopes, some instructions, and noise with its third; what the second
-    /// is of may have been overwritten.
+    /// Noise with its first two slopes, some instructions, and noise with its third; what the
+    /// second is of may have been overwritten.
     fn slopes_of_noise(between: u32, is_overwritten: bool) -> Vec<usize> {
-        let mut segment = Segment::default();
-        segment.locations = vec![WordLocation::Plane; 16];
+        let mut segment = Segment {
+            locations: vec![WordLocation::Plane; 16],
+            ..Segment::default()
+        };
         let plain = |value| DualOperand {
             value,
             shadows: [None; 2],

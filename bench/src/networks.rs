@@ -1,5 +1,5 @@
-//! Networks beside C: two hidden layers, of 16 and of 64 neurons; the value, the sum of the gradient
-//! by the inputs, and the sum of that by all weights.
+//! Networks beside C: two hidden layers, of 16 and of 64 neurons; the value, the sum of the
+//! gradient by the inputs, and the sum of that by all weights.
 
 use crate::c_reference::{CNetworks, networks};
 use adumbra::batch::{SimdLevel, Tier};

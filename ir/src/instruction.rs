@@ -103,8 +103,8 @@ pub enum InstKind {
     /// stops the point where the call would be too deep. The number is that of open inlined calls
     /// around it.
     EnterInlined(u32),
-    /// `→ 0`: takes a step: that of a loop iteration whose instructions are unrolled after it, or one
-    /// for moving elements of an array that became values.
+    /// `→ 0`: takes a step: that of a loop iteration whose instructions are unrolled after it, or
+    /// one for moving elements of an array that became values.
     TakeStep,
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),

@@ -274,7 +274,7 @@ fn derivatives_have_the_limits_of_records_and_arrays() {
         let body = "r = sin(r); ".repeat(statements);
         format!(
             "[Differentiable] float g(float x) {{ float r = x; {body} return r; }}
-             [Differentiable] float f(float x, int n) {{ return g(x) * n; }}"
+             [Differentiable] float f(float x, int n) {{ return g(x) * g(n); }}"
         )
     };
     // Each exit passes on all that is kept, so they are counted before they are written.

@@ -199,12 +199,13 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Whether the callee returns from within its regions.
+    /// Whether the callee returns otherwise than at its end.
     fn returns_early(&self) -> bool {
         let callee = self.callee;
         let mut early = false;
         callee.for_each_region(|id| {
-            early |= id != callee.body && callee.terminator(id).kind == InstKind::Return;
+            let returns = callee.terminator(id).kind == InstKind::Return;
+            early |= returns != (id == callee.body);
         });
         early
     }

@@ -70,9 +70,10 @@ const NATURAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "a chunk has quads and tapes, which work on the chunk",
+        "a chunk has closures, quads and tapes, which work on the chunk",
         &[
             "vm/src/batch/chunk.rs",
+            "vm/src/batch/closures.rs",
             "vm/src/batch/quads.rs",
             "vm/src/batch/tapes.rs",
         ],

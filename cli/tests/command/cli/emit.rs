@@ -303,11 +303,8 @@ fn assembly_is_listed_beside_bytecode_and_source() {
         let ran = adumbra(emit);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         let text = &ran.stdout;
-        assert!(text.starts_with(&format!("; {target}: 3 kernels, ")));
-        assert!(
-            text.contains("\n; kernel 0: 3 instructions")
-                && text.contains("\n; kernel 2: a loop of ")
-        );
+        assert!(text.starts_with(&format!("; {target}: 2 kernels, ")));
+        assert!(text.contains("\n; kernel 0: 3 instructions"));
         // The root is listed below its instruction and its line, and above the next of these.
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
         let after = text.split(&line).nth(1).expect("the line is there");
@@ -345,8 +342,7 @@ fn assembly_json_covers_all_code() {
         assert_eq!(assembly["target"], target);
         let list = |value: &Value, name: &str| value[name].as_array().unwrap().clone();
         let kernels = list(&assembly, "kernels");
-        let loops: Vec<&Value> = kernels.iter().map(|kernel| &kernel["loop"]).collect();
-        assert_eq!(loops, [&json!(false), &json!(false), &json!(true)]);
+        assert_eq!(kernels.len(), 2);
         let entries = list(&assembly["points"], "kernels");
         assert!(entries.iter().all(|entry| entry["position"].is_u64()));
         let parts = |code: &Value| {

@@ -164,6 +164,24 @@ fn early_returns_leave_a_block() {
 }
 
 #[test]
+fn functions_that_never_return_leave_a_block() {
+    let text = "fn main(%0: i32, %1: f32) -> (f32) ^0 {
+           array &0: f32[2] $own
+           %2: f32 = call work(%0) [&0]
+           return %2
+         }
+         fn work(%0: i32) -> (f32) ^0 {
+           array &0 in: f32[2] $given
+           loop ^1 () {
+             continue ^1
+           }
+           unreachable
+         }";
+    let (module, calls) = inlined(text);
+    assert_eq!((calls, module.entry().regions.len()), (0, 3));
+}
+
+#[test]
 fn arrays_that_entering_would_clear_stay_apart() {
     let calls = |len: u32, is_within: bool| {
         let call = "call work(%0, %1) [&0]";

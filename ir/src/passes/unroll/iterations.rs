@@ -1,7 +1,9 @@
 //! The number of iterations of a loop, if constants decide it.
 
 use super::{LONG_OP_COST, MAX_UNROLLED, Unroller};
+use crate::instruction::Effect;
 use crate::module::*;
+use crate::moved_words::moved_words;
 use crate::passes::fold::constant;
 use std::collections::HashMap;
 
@@ -92,9 +94,8 @@ impl Unroller<'_> {
 
     /// The words that a loop's own region keeps on tapes, or takes off them, in an iteration.
     fn kept_words(&self, body: RegionId) -> usize {
-        let words = |inst: &Inst| match inst.kind {
-            InstKind::Keep(..) => inst.args.len(),
-            InstKind::Take(..) => inst.results.count as usize,
+        let words = |inst: &Inst| match inst.kind.effect() {
+            Effect::UsesTape => moved_words(self.function, inst) as usize,
             _ => 0,
         };
         self.function.region(body).insts.iter().map(words).sum()
