@@ -237,3 +237,28 @@ fn more_iterations_than_said_are_reported_once() {
     let plain = "int k = 0; [MaxIters(4)] for (int i = 0; i < n; i++) k += i; r = r * k;";
     assert_eq!(faults(plain, 9), []);
 }
+
+/// Each order has some two instructions for one of the order before: functions that are called once
+/// are moved to their caller, of any size, where their constant tangents fold.
+#[test]
+fn derivatives_grow_evenly_with_their_order() {
+    let size = |order: usize| {
+        let mut text = "[Differentiable] float d0(float x) \
+            { return sin(x * x) * exp(x) + sqrt(x + 2.0) / (1.0 + x * x); }"
+            .to_owned();
+        for k in 1..=order {
+            let before = k - 1;
+            text += &format!(
+                "[Differentiable] float d{k}(float x) {{ return fwd_diff(d{before})(diffPair(x, 1.0)).d; }}"
+            );
+        }
+        text += &format!("shader main(float x = 0.5, out float o) {{ o = d{order}(x); }}");
+        let module = derived(&text).expect("it can be made");
+        let (module, _) = adumbra_ir::passes::run(module, &PassOptions::default());
+        assert_eq!(module.functions.len(), 1);
+        count(&module, |_| true)
+    };
+    let sizes: Vec<usize> = (1..=5).map(size).collect();
+    let is_even = |pair: &[usize]| pair[1] < 5 * pair[0] / 2;
+    assert!(sizes.windows(2).all(is_even), "{sizes:?}");
+}
