@@ -43,29 +43,10 @@ fn main() {
         for maths in MATHS {
             tables.point(&out, compiler, maths);
         }
-        tables.edges(&out, compiler);
     }
-    // In batches gcc is slower, and takes minutes to compile: it is used only without clang.
-    if let Some(compiler) = compilers.first() {
-        let interleaves: &[usize] = if *compiler == "clang" {
-            &[1, 2, 4]
-        } else {
-            &[1]
-        };
-        for (maths, level) in MATHS
-            .into_iter()
-            .flat_map(|maths| LEVELS.map(|level| (maths, level)))
-        {
-            for &interleave in interleaves {
-                tables.batch(&out, compiler, maths, level, interleave);
-            }
-        }
-    }
-    for (compiler, level) in compilers
-        .iter()
-        .flat_map(|c| LEVELS.map(|level| (c, level)))
-    {
-        tables.networks(&out, compiler, level);
+    // The levels of what computes many points are those of x86-64.
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
+        tables.many_points(&out, &compilers);
     }
     fs::write(out.join("c_reference_tables.rs"), tables.source()).expect("OUT_DIR can be written");
 }
@@ -100,6 +81,32 @@ impl Tables {
         .expect("writing to a string");
     }
 
+    fn many_points(&mut self, out: &Path, compilers: &[&str]) {
+        for compiler in compilers {
+            self.edges(out, compiler);
+            for level in LEVELS {
+                self.networks(out, compiler, level);
+            }
+        }
+        // In batches gcc is slower, and takes minutes to compile: it is used only without clang.
+        let Some(compiler) = compilers.first() else {
+            return;
+        };
+        let interleaves: &[usize] = if *compiler == "clang" {
+            &[1, 2, 4]
+        } else {
+            &[1]
+        };
+        for (maths, level) in MATHS
+            .into_iter()
+            .flat_map(|maths| LEVELS.map(|level| (maths, level)))
+        {
+            for &interleave in interleaves {
+                self.batch(out, compiler, maths, level, interleave);
+            }
+        }
+    }
+
     fn batch(
         &mut self,
         out: &Path,
@@ -108,9 +115,6 @@ impl Tables {
         level: (&str, &str),
         interleave: usize,
     ) {
-        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
-            return;
-        }
         let (level, march) = level;
         let name = format!("{compiler}_{maths}_{level}_{interleave}");
         let mut build = base(out, compiler, maths, &name);
@@ -130,9 +134,6 @@ impl Tables {
 
     /// Gradients through edges: their only function is a root, of which both sets have one.
     fn edges(&mut self, out: &Path, compiler: &str) {
-        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
-            return;
-        }
         let name = format!("{compiler}_edges");
         let mut build = base(out, compiler, "equal", &name);
         build.file("c/edges.c").flag("-march=x86-64-v3");
@@ -147,9 +148,6 @@ impl Tables {
 
     /// Networks, which have no transcendental function; with contraction and reassociation.
     fn networks(&mut self, out: &Path, compiler: &str, level: (&str, &str)) {
-        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
-            return;
-        }
         let (level, march) = level;
         let name = format!("{compiler}_networks_{level}");
         let mut build = base(out, compiler, "cheap", &name);

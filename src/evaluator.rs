@@ -410,9 +410,9 @@ impl Evaluator {
     }
 
     /// Waits for the machine code that it has requested, if any is pending, for the sake of
-    /// measurements: the next evaluation uses it.
-    pub fn wait_for_code(&mut self) {
-        if let Some(tier_up) = &mut self.tier_up {
+    /// measurements: one of the next evaluations uses it.
+    pub fn wait_for_code(&self) {
+        if let Some(tier_up) = &self.tier_up {
             tier_up.wait();
         }
     }

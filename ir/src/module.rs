@@ -406,10 +406,10 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// Takes a step.
-    pub(crate) fn take_step(span: Span) -> Inst {
+    /// An instruction without operands and results.
+    pub(crate) fn plain(kind: InstKind, span: Span) -> Inst {
         Inst {
-            kind: InstKind::TakeStep,
+            kind,
             args: Args::new(),
             results: Results::NONE,
             span,

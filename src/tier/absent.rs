@@ -42,7 +42,7 @@ pub(crate) mod point_tier_up {
             match *self {}
         }
 
-        pub(crate) fn wait(&mut self) {
+        pub(crate) fn wait(&self) {
             match *self {}
         }
 

@@ -9,8 +9,7 @@ use adumbra_ir::buffer::BufferMemory;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::native::NativeBackend;
-use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment, LoadedCode};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, LoadedCode};
 use std::sync::Arc;
 
 /// The job's input and result.
@@ -63,8 +62,6 @@ impl CompileJob {
     /// A machine with code, if there is any.
     pub(super) fn make(&self) -> CompiledMachine {
         self.make_by(|| {
-            // Machine code has folded constants.
-            let _mode = FloatEnvironment::enter();
             let options = BatchOptions {
                 width: Some(self.width),
                 level: Some(self.variant.level()),
@@ -80,12 +77,7 @@ impl CompileJob {
     }
 
     fn make_by(&self, make: impl FnOnce() -> BatchMachine) -> CompiledMachine {
-        // The shared state is consistent between any two statements, also after a panic.
-        let made = catch_unwind(AssertUnwindSafe(make));
-        if made.is_err() {
-            self.tiers.count_panic();
-        }
-        let machine = made.ok();
+        let machine = self.tiers.make(make);
         let machine = machine.filter(|made| made.has_machine_code() && made.width() == self.width);
         if machine.is_none() {
             self.variant.decide(Verdict::NoCode);

@@ -2,8 +2,9 @@
 //! verdict on machine code.
 
 use adumbra_ir::memory::ARC_OVERHEAD;
-use adumbra_vm::SimdLevel;
 use adumbra_vm::native::MAX_UNIFORMITY_VARIANTS;
+use adumbra_vm::{FloatEnvironment, SimdLevel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -47,9 +48,19 @@ impl TierState {
         self.points.fetch_add(points as u64, Ordering::Relaxed)
     }
 
-    /// Records a panic of the compiler.
-    pub(super) fn count_panic(&self) {
-        self.panicked.fetch_add(1, Ordering::Relaxed);
+    /// Makes a machine with code; nothing if that panics, which is counted.
+    pub(super) fn make<M>(&self, make: impl FnOnce() -> M) -> Option<M> {
+        let make = || {
+            // Machine code has folded constants.
+            let _mode = FloatEnvironment::enter();
+            make()
+        };
+        // The shared state is consistent between any two statements, also after a panic.
+        let made = catch_unwind(AssertUnwindSafe(make));
+        if made.is_err() {
+            self.panicked.fetch_add(1, Ordering::Relaxed);
+        }
+        made.ok()
     }
 
     /// The number of panics of the compiler.

@@ -366,11 +366,6 @@ fn value_and_slopes(op: Op, words: &[u32]) -> Vec<u32> {
 
 /// Ends a list whose end control does not reach.
 fn unreachable(span: Span, out: &mut Vec<Inst>) -> bool {
-    out.push(Inst {
-        kind: InstKind::Unreachable,
-        args: Args::new(),
-        results: Results::NONE,
-        span,
-    });
+    out.push(Inst::plain(InstKind::Unreachable, span));
     true
 }

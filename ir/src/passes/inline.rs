@@ -71,32 +71,50 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
 /// Whether no function is called that costs nothing to inline.
 pub(super) fn is_done(module: &Module) -> bool {
     let functions = module.functions.iter();
-    let is_free: Vec<bool> = functions.map(|f| calls_of(f, 2) == Calls::Free).collect();
+    let is_free: Vec<bool> = functions.map(is_free).collect();
     let order = CallGraph::new(module).order;
     let mut called = order.iter().flat_map(|&id| callees(module.function(id)));
     !called.any(|callee| is_free[callee.index()])
 }
 
+/// Whether a function can be inlined: it is written, has no calls, and no derivatives of its own.
+fn may_be_inlined(function: &Function) -> bool {
+    function.custom == CustomDerivatives::default()
+        && function.recipe.is_none()
+        && callees(function).next().is_none()
+}
+
+/// Whether a function is one region without arrays.
+fn is_straight(function: &Function) -> bool {
+    let body = &function.region(function.body).insts;
+    function.arrays.is_empty()
+        && function.terminator(function.body).kind == InstKind::Return
+        && body.iter().all(|inst| inst.kind.regions().next().is_none())
+}
+
+/// Whether calls of a function take no step.
+fn is_free(function: &Function) -> bool {
+    let body = &function.region(function.body).insts;
+    let counts = |inst: &Inst| matches!(inst.kind, InstKind::EnterInlined(_) | InstKind::TakeStep);
+    function.library
+        && may_be_inlined(function)
+        && is_straight(function)
+        && body.len() <= MAX_INLINE
+        && !body.iter().any(counts)
+}
+
 /// The treatment of a function that is called in that many places.
 fn calls_of(function: &Function, places: usize) -> Calls {
-    let has_calls = || callees(function).next().is_some();
-    let is_written = function.recipe.is_none();
-    if function.custom != CustomDerivatives::default() || !is_written || has_calls() {
-        return Calls::Stay;
-    }
-    let body = &function.region(function.body).insts;
-    let is_straight = function.arrays.is_empty()
-        && function.terminator(function.body).kind == InstKind::Return
-        && body.iter().all(|inst| inst.kind.regions().next().is_none());
-    let counts = |inst: &Inst| matches!(inst.kind, InstKind::EnterInlined(_) | InstKind::TakeStep);
-    if is_straight && function.library && body.len() <= MAX_INLINE && !body.iter().any(counts) {
+    if is_free(function) {
         return Calls::Free;
+    }
+    let has_array = function.array_params().next().is_some();
+    if !may_be_inlined(function) || !(has_array || is_straight(function)) {
+        return Calls::Stay;
     }
     let mut len = 0;
     function.for_each_region(|id| len += function.region(id).insts.len());
-    let has_array = function.array_params().next().is_some();
     match len {
-        _ if !is_straight && !has_array => Calls::Stay,
         // Its instructions are moved.
         _ if places == 1 => Calls::Counted(0),
         // The `EnterInlined` takes the place of the `Return`.
@@ -148,6 +166,7 @@ impl Inliner {
                         let mut copy = Copy {
                             caller,
                             callee: callee_function,
+                            returns_early: returns_early(callee_function),
                             call: &inst,
                             aliases: &mut aliases,
                             out: &mut out,
@@ -175,7 +194,7 @@ impl Inliner {
             Calls::Counted(len) => len,
         };
         let arrays = PassedArrays::new(copy.caller, copy.callee, copy.call);
-        let is_certain = is_certain && !copy.returns_early();
+        let is_certain = is_certain && !copy.returns_early;
         let elements = arrays.elements(copy.callee, is_certain);
         let capacity = self.capacity.checked_sub(len);
         let elements = elements.and_then(|elements| self.elements.checked_sub(elements));
@@ -188,10 +207,21 @@ impl Inliner {
     }
 }
 
+/// Whether a function returns otherwise than at its end.
+fn returns_early(function: &Function) -> bool {
+    let mut early = false;
+    function.for_each_region(|id| {
+        let returns = function.terminator(id).kind == InstKind::Return;
+        early |= returns != (id == function.body);
+    });
+    early
+}
+
 /// A call that is being replaced.
 struct Copy<'a> {
     caller: &'a mut Function,
     callee: &'a Function,
+    returns_early: bool,
     call: &'a Inst,
     /// The results of the call are replaced.
     aliases: &'a mut Replacements,
@@ -199,17 +229,6 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Whether the callee returns otherwise than at its end.
-    fn returns_early(&self) -> bool {
-        let callee = self.callee;
-        let mut early = false;
-        callee.for_each_region(|id| {
-            let returns = callee.terminator(id).kind == InstKind::Return;
-            early |= returns != (id == callee.body);
-        });
-        early
-    }
-
     /// Appends the callee's instructions, and replaces the results of the call. Without `arrays`
     /// nothing counts.
     fn write(&mut self, arrays: Option<&PassedArrays>) {
@@ -220,17 +239,12 @@ impl Copy<'_> {
         }
         if let Some(arrays) = arrays {
             arrays.pass_in(self, &mut copied);
-            self.out.push(Inst {
-                kind: InstKind::EnterInlined(0),
-                args: Args::new(),
-                results: Results::NONE,
-                span: call.span,
-            });
+            self.out
+                .push(Inst::plain(InstKind::EnterInlined(0), call.span));
             arrays.clear(self);
         }
         let is_free = arrays.is_none();
-        let early = self.returns_early();
-        if early {
+        if self.returns_early {
             // The function's results leave a block.
             copied.set_region(callee.body, RegionId(self.caller.regions.len() as u32));
             self.caller.regions.push(Region::default());
@@ -276,17 +290,15 @@ impl Copy<'_> {
             insts.push(inst);
         }
         self.aliases.extend(self.caller.values.len());
-        if early {
+        if self.returns_early {
             let mut last = last;
             copied.rename(&mut last);
             insts.push(last);
             let block = copied.region(callee.body);
             self.caller.regions[block.index()].insts = insts;
             self.out.push(Inst {
-                kind: InstKind::Block(block),
-                args: Args::new(),
                 results: call.results,
-                span: call.span,
+                ..Inst::plain(InstKind::Block(block), call.span)
             });
         } else {
             self.out.append(&mut insts);

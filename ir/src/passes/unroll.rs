@@ -263,7 +263,7 @@ impl Unroller<'_> {
                     }
                     InstKind::Continue(_) => {
                         let carried = self.copied.args(&inst.args);
-                        out.push(Inst::take_step(inst.span));
+                        out.push(Inst::plain(InstKind::TakeStep, inst.span));
                         self.carry(&params, &carried);
                     }
                     _ => self.copy(inst, out),

@@ -10,7 +10,7 @@ use crate::entry_steps::cleared_arrays;
 use crate::host::move_steps;
 use crate::instruction::InstField;
 use crate::module::*;
-use crate::span::Span;
+use crate::moved_words::steps_for;
 
 /// The most elements of arrays that the functions of a module get by inlining.
 pub const MAX_INLINED_ELEMENTS: usize = 1 << 14;
@@ -71,12 +71,17 @@ impl PassedArrays {
         }
     }
 
+    /// Whether an array of the callee is one that the caller had.
+    fn shares(&self, at: usize) -> bool {
+        self.is_shared.get(at) == Some(&true)
+    }
+
     /// The number of elements that the caller gets. `None` if entering it would take steps for
     /// them, which it does unless they are cleared before anything else can happen.
     pub(super) fn elements(&self, callee: &Function, is_certain: bool) -> Option<usize> {
         let mut all = 0;
         for (at, array) in callee.arrays.iter().enumerate() {
-            if !self.is_shared.get(at).is_some_and(|&shared| shared) {
+            if !self.shares(at) {
                 if !is_certain && move_steps(array.len) > 0 {
                     return None;
                 }
@@ -90,7 +95,7 @@ impl PassedArrays {
     pub(super) fn pass_in(&self, copy: &mut Copy<'_>, copied: &mut Copied) {
         for (at, array) in copy.callee.arrays.iter().enumerate() {
             copied.set_array(ArrayId(at as u32), self.copies[at]);
-            if !self.is_shared.get(at).is_some_and(|&shared| shared) {
+            if !self.shares(at) {
                 debug_assert_eq!(self.copies[at].index(), copy.caller.arrays.len());
                 copy.caller.arrays.push(Array {
                     mode: None,
@@ -114,7 +119,7 @@ impl PassedArrays {
             .filter(|(_, cleared)| **cleared)
         {
             let kind = InstKind::ArrayZero(array);
-            copy.out.push(without_results(kind, copy.callee.span));
+            copy.out.push(Inst::plain(kind, copy.callee.span));
         }
     }
 
@@ -130,10 +135,11 @@ impl PassedArrays {
     fn pass(&self, at: usize, len: u32, to: ArrayId, from: ArrayId, copy: &mut Copy<'_>) {
         let span = copy.call.span;
         match self.is_shared[at] {
-            true => (0..move_steps(len)).for_each(|_| copy.out.push(Inst::take_step(span))),
-            false => copy
-                .out
-                .push(without_results(InstKind::ArrayCopy { to, from }, span)),
+            true => copy.out.extend(steps_for(len, span)),
+            false => {
+                let kind = InstKind::ArrayCopy { to, from };
+                copy.out.push(Inst::plain(kind, span));
+            }
         }
     }
 }
@@ -141,26 +147,12 @@ impl PassedArrays {
 /// Takes the steps for the arrays that entering a function `cleared`, and now need not clear: what
 /// was inlined clears them before anything else.
 pub(super) fn take_entry_steps(function: &mut Function, cleared: &[bool]) {
-    let now = cleared_arrays(function);
     let mut steps = Vec::new();
-    for ((array, _), _) in function
-        .arrays
-        .iter()
-        .zip(cleared)
-        .zip(now)
-        .filter(|((_, cleared), now)| **cleared && !now)
-    {
-        steps.extend((0..move_steps(array.len)).map(|_| Inst::take_step(function.span)));
+    for (at, is_cleared) in cleared_arrays(function).into_iter().enumerate() {
+        if !is_cleared && cleared.get(at) == Some(&true) {
+            steps.extend(steps_for(function.arrays[at].len, function.span));
+        }
     }
     let body = function.body;
     function.regions[body.index()].insts.splice(..0, steps);
-}
-
-fn without_results(kind: InstKind, span: Span) -> Inst {
-    Inst {
-        kind,
-        args: Args::new(),
-        results: Results::NONE,
-        span,
-    }
 }

@@ -20,9 +20,7 @@ mod arrays;
 mod records;
 mod rewrite;
 
-use crate::host::move_steps;
-use crate::module::{Function, Inst};
-use crate::span::Span;
+use crate::module::Function;
 
 /// The most elements of a function that become values.
 pub const MAX_REPLACED_ELEMENTS: usize = 1 << 14;
@@ -45,9 +43,4 @@ pub(super) fn replace(function: &mut Function) -> bool {
     };
     let records = records::forward(function);
     arrays || records
-}
-
-/// The instructions that take the steps for moving `words` words.
-fn steps_for(words: u32, span: Span) -> impl Iterator<Item = Inst> {
-    (0..move_steps(words)).map(move |_| Inst::take_step(span))
 }

@@ -4,9 +4,9 @@
 //! Mössenböck 1994).
 
 use super::arrays::ReplacedArrays;
-use super::steps_for;
 use crate::entry_steps::cleared_arrays;
 use crate::module::*;
+use crate::moved_words::steps_for;
 use crate::passes::replacement::Replacements;
 use crate::span::Span;
 use crate::types::Scalar;

@@ -124,6 +124,15 @@ pub(super) fn observe_within(
     seen
 }
 
+/// What a module shows at a point, with full shadows, of outputs too, within that many steps.
+pub(super) fn observe_in_steps(module: &Module, point: &EvalPoint, steps: u64) -> Seen {
+    let limits = Limits {
+        steps,
+        ..Limits::default()
+    };
+    observe_within(module, point, ShadowMode::Full, true, limits)
+}
+
 impl Seen {
     /// Whether `other` shows the same to the bit.
     pub(super) fn agrees(&self, other: &Seen) -> bool {

@@ -1,9 +1,8 @@
 //! Tests of scalar replacement: what arrays and records become, and that it is unobservable.
 
-use super::random::{Seen, observe_within, points};
+use super::random::{observe_in_steps, points};
 use super::*;
-use crate::eval::ShadowMode;
-use crate::host::{FaultKind, Limits};
+use crate::host::FaultKind;
 use crate::module::{Args, Inst, Results};
 use crate::passes::scalar_replacement::replace;
 use crate::passes::{dce::dce, fold::fold};
@@ -298,13 +297,7 @@ fn replacement_is_unobservable() {
         let now: usize = after.functions.iter().map(|f| f.values.len()).sum();
         joined += usize::from(now > values + 8);
         for point in points(&before, seed, true) {
-            let see = |module: &Module, steps| -> Seen {
-                let limits = Limits {
-                    steps,
-                    ..Limits::default()
-                };
-                observe_within(module, &point, ShadowMode::Full, true, limits)
-            };
+            let see = |module: &Module, steps| observe_in_steps(module, &point, steps);
             const ENOUGH: u64 = 5_000;
             let end = see(&before, ENOUGH).steps;
             let some = [

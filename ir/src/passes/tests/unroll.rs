@@ -1,6 +1,6 @@
 //! Tests of unrolling: the unrolled code, and that unrolling is unobservable.
 
-use super::random::{Recorder, Seen, observe_within, points};
+use super::random::{Recorder, observe_in_steps, observe_within, points};
 use super::*;
 use crate::eval::{EvalOptions, EvalPoint, ShadowMode, evaluate};
 use crate::host::Limits;
@@ -322,13 +322,7 @@ fn unrolling_is_unobservable() {
         }
         let after = verified(after);
         for point in points(&before, seed, true) {
-            let see = |module: &Module, steps| -> Seen {
-                let limits = Limits {
-                    steps,
-                    ..Limits::default()
-                };
-                observe_within(module, &point, ShadowMode::Full, true, limits)
-            };
+            let see = |module: &Module, steps| observe_in_steps(module, &point, steps);
             let end = see(&before, 5_000).steps;
             for steps in (0..12).chain([end / 2, end.saturating_sub(1), end, 5_000]) {
                 let (expected, got) = (see(&before, steps), see(&after, steps));

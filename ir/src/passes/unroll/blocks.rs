@@ -69,7 +69,7 @@ impl Unroller<'_> {
                 true => self.copy_list(body, &mut out),
                 false => self.block(body, &insts, &params, &mut out),
             };
-            out.push(Inst::take_step(end));
+            out.push(Inst::plain(InstKind::TakeStep, end));
             self.carry(&params, &carried);
         }
         insts.iter().for_each(|inst| self.copy(inst, &mut out));

@@ -243,7 +243,7 @@ impl Unroller<'_> {
                 true => self.copy_all(&insts, &mut out),
                 false => self.block(block, &insts, &params, &mut out),
             };
-            out.push(Inst::take_step(end));
+            out.push(Inst::plain(InstKind::TakeStep, end));
             self.carry(&params, &carried);
         }
         let first = self.function.regions.len();
