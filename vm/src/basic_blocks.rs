@@ -12,9 +12,13 @@ use std::ops::Range;
 
 #[cfg(feature = "batch")]
 mod batch_liveness;
+#[cfg(feature = "batch")]
+mod uniformity;
 
 #[cfg(feature = "batch")]
 pub(crate) use batch_liveness::{BatchBlocks, LIVE_OUT};
+#[cfg(feature = "batch")]
+pub(crate) use uniformity::{LocationsAtEnd, UniformRegisters, gives_uniform};
 
 /// The most words of memory that liveness may take. Beyond it every register counts as live-out.
 pub(crate) const MAX_LIVENESS_WORDS: usize = 1 << 20;
@@ -30,6 +34,8 @@ pub(crate) struct BasicBlocks<'p> {
     starts: Vec<u32>,
     /// The function of each block.
     functions: Vec<usize>,
+    /// Per function, the blocks that its returns lead to.
+    returns: Vec<Vec<usize>>,
     /// Registers within arrays, which are always in their planes.
     pub(crate) in_array: Vec<bool>,
     /// Per block a bit for each register that is live at its start; none if the analysis was too
@@ -50,11 +56,13 @@ impl<'p> BasicBlocks<'p> {
             functions: (starts[..starts.len() - 1].iter())
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
+            returns: Vec::new(),
             starts,
             in_array: in_arrays(program),
             live_in: None,
             live_out: None,
         };
+        blocks.returns = blocks.find_returns();
         blocks.find_live();
         blocks
     }
@@ -86,7 +94,7 @@ impl<'p> BasicBlocks<'p> {
     }
 
     /// For each function, the blocks that its returns lead to.
-    fn returns(&self) -> Vec<Vec<usize>> {
+    fn find_returns(&self) -> Vec<Vec<usize>> {
         let mut returns = vec![Vec::new(); self.program.functions.len()];
         for (code, next) in self.program.code.iter().zip(1..) {
             if code.opcode == Opcode::Call {
@@ -94,6 +102,39 @@ impl<'p> BasicBlocks<'p> {
             }
         }
         returns
+    }
+
+    /// Whether points leave the blocks at the end of a block, bailing out.
+    fn bails_out(&self, block: usize) -> bool {
+        self.bails_out.get(self.starts[block + 1] as usize - 1) == Some(&true)
+    }
+
+    /// Calls `each` for the blocks that control may reach from the end of a block, through calls
+    /// and returns.
+    fn for_each_successor(&self, block: usize, each: impl FnMut(usize)) {
+        if self.bails_out(block) {
+            return;
+        }
+        let end = self.starts[block + 1];
+        let code = &self.program.code[end as usize - 1];
+        let target = code.words[0];
+        match (code.opcode, code.opcode.successors()) {
+            (Opcode::Return, _) => {
+                let returns = self.returns[self.functions[block]].iter();
+                returns.copied().for_each(each);
+            }
+            (Opcode::Call, _) => {
+                let callee = &self.program.functions[target as usize];
+                [self.at(callee.start)].into_iter().for_each(each);
+            }
+            (_, Successors::None) => {}
+            (_, Successors::Target) => [self.at(target)].into_iter().for_each(each),
+            (_, Successors::Either) => [target, end]
+                .map(|start| self.at(start))
+                .into_iter()
+                .for_each(each),
+            (_, Successors::Next) => [self.at(end)].into_iter().for_each(each),
+        }
     }
 
     /// Finds the live-out registers of each block: the least solution, backwards, through calls and
@@ -105,7 +146,6 @@ impl<'p> BasicBlocks<'p> {
             return;
         };
         let program = self.program;
-        let returns = self.returns();
         let mut live_in = vec![0_u64; size];
         let mut live_out = live_in.clone();
         let mut live = vec![0_u64; words];
@@ -115,34 +155,15 @@ impl<'p> BasicBlocks<'p> {
             changed = false;
             for block in (0..self.len()).rev() {
                 let range = self.range(block);
-                let function = self.functions[block];
-                let last = range.end - 1;
-                live.fill(0);
-                let code = &program.code[last as usize];
-                let mut successor = |block: usize| {
-                    let from = &live_in[block * words..][..words];
-                    unite(&mut live, from);
-                };
-                let target = code.words[0];
-                match (code.opcode, code.opcode.successors()) {
-                    // A point that bails out reads all registers.
-                    _ if self.bails_out.get(last as usize) == Some(&true) => live.fill(u64::MAX),
-                    (Opcode::Return, _) => {
-                        returns[function].iter().for_each(|&block| successor(block));
-                        if function == program.entry as usize {
-                            self.outputs().for_each(|register| add(&mut live, register));
-                        }
-                    }
-                    (Opcode::Call, _) => {
-                        successor(self.at(program.functions[target as usize].start));
-                    }
-                    (_, Successors::None) => {}
-                    (_, Successors::Target) => successor(self.at(target)),
-                    (_, Successors::Either) => {
-                        successor(self.at(target));
-                        successor(self.at(range.end));
-                    }
-                    (_, Successors::Next) => successor(self.at(range.end)),
+                let last = &program.code[range.end as usize - 1];
+                // A point that bails out reads all registers.
+                live.fill(if self.bails_out(block) { u64::MAX } else { 0 });
+                self.for_each_successor(block, |next| {
+                    unite(&mut live, &live_in[next * words..][..words]);
+                });
+                if last.opcode == Opcode::Return && self.functions[block] == program.entry as usize
+                {
+                    self.outputs().for_each(|register| add(&mut live, register));
                 }
                 let out = &mut live_out[block * words..][..words];
                 // If live-out has not changed, live-in has not either.
@@ -168,6 +189,14 @@ impl<'p> BasicBlocks<'p> {
         }
         self.live_in = Some(live_in);
         self.live_out = Some(live_out);
+    }
+
+    /// The registers that are live at the start of a block, a bit each; none if all may be.
+    #[cfg(feature = "batch")]
+    fn live_in(&self, block: usize) -> Option<&[u64]> {
+        let words = self.words();
+        let live = self.live_in.as_ref()?;
+        Some(&live[block * words..][..words])
     }
 
     /// The live-out registers of a block, a bit each; none if all may be live.

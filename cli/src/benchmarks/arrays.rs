@@ -1,5 +1,5 @@
-//! Measures an access to an element of a local array in batches, by one index for all points and by
-//! an index of each point's own.
+//! Measures what an iteration reads in batches: an element of a local array, by one index for all
+//! points and by an index of each point's own, or a number that follows from the counter.
 //!
 //! A shader that reads an element in each iteration is timed beside one that reads a variable. The
 //! difference, by the number of iterations, is an access, its index included.
@@ -16,11 +16,15 @@ const ITERATIONS: usize = 4096;
 
 /// What the shaders read in an iteration: the name in reports, the expression, and the most
 /// nanoseconds that an access is to take.
-const READS: [(&str, &str, Option<f64>); 3] = [
+const READS: [(&str, &str, Option<f64>); 4] = [
     ("variable", "x", None),
+    (COUNTER, "float(i * i + 3 * i)", None),
     ("uniform", "w[i & 31]", Some(0.5)),
     ("varying", "w[(i + k) & 31]", Some(2.0)),
 ];
+
+/// What follows from the counter, which is the same for all points: it is computed once for all.
+const COUNTER: &str = "counter";
 
 /// A shader that reads this in each iteration.
 fn workload(name: &'static str, read: &str) -> Workload {
@@ -77,6 +81,11 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
         for tier in tiers(level) {
             let suffix = tier_suffix(Some(tier));
             let without = of(READS[0].0, level, suffix);
+            report.ratio(
+                format!("counter_{level}_over_variable{suffix}"),
+                of(COUNTER, level, suffix) / without,
+                Some(RatioGoal::AtMost(1.1)),
+            );
             for (name, _, most) in READS {
                 let Some(most) = most else { continue };
                 let access = of(name, level, suffix) - without;

@@ -46,17 +46,23 @@ impl<'p> BatchBlocks<'p> {
         Some(&live_in_inactive[block * words..][..words])
     }
 
+    /// The last use in a block of a register that is live at its start, before it is written:
+    /// after [`last_uses`](BatchBlocks::last_uses) of that block.
+    pub(crate) fn last_use_of_live_in(&self, block: usize, register: u32) -> u32 {
+        match self.last_read[register as usize] {
+            (of, at) if of == block as u32 => at,
+            _ => self.last_use_after(block, register),
+        }
+    }
+
     /// The last use of each register that an instruction of a block writes, before it is written
     /// again.
     pub(crate) fn last_uses(&mut self, block: usize) -> LastUses {
         let BatchBlocks {
             blocks, last_read, ..
         } = self;
-        let (program, live_out) = (blocks.program, blocks.live_out(block));
-        let later = |register: u32| match live_out {
-            Some(live) if live[register as usize / 64] >> (register % 64) & 1 == 0 => 0,
-            _ => LIVE_OUT,
-        };
+        let program = blocks.program;
+        let later = |register: u32| blocks.last_use_after(block, register);
         let range = blocks.range(block);
         let mut last_uses = LastUses {
             all: Vec::with_capacity(range.len()),
@@ -88,6 +94,14 @@ impl<'p> BatchBlocks<'p> {
 }
 
 impl BasicBlocks<'_> {
+    /// [`LIVE_OUT`] for a register that is live-out of a block, else 0.
+    fn last_use_after(&self, block: usize, register: u32) -> u32 {
+        match self.live_out(block) {
+            Some(live) if live[register as usize / 64] >> (register % 64) & 1 == 0 => 0,
+            _ => LIVE_OUT,
+        }
+    }
+
     /// Finds for each block the registers that inactive points may read. Active points are at the
     /// lowest position. So inactive points are at later blocks of the function, or after a call of
     /// it in its callers. Outputs are read once more at the end, and arrays as a whole.

@@ -14,10 +14,10 @@ use adumbra_ir::quad::QuadPause;
 impl Chunk {
     /// All active points bail out, from their current instruction on.
     pub(super) fn bail_out(&mut self, context: &mut RunContext<'_>) {
-        self.bail_out_from((0, 0), context);
+        self.bail_out_from(self.memory.values_at(self.pc), context);
     }
 
-    /// The same where these registers are not in their planes.
+    /// The same within a block, where these registers are not in their planes.
     pub(super) fn bail_out_from(&mut self, elsewhere: (u32, u32), context: &mut RunContext<'_>) {
         if self.quads.is_some() {
             let mut leaving = std::mem::take(&mut self.test_masks);

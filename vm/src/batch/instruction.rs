@@ -53,6 +53,8 @@ pub(super) enum BatchOp {
     },
     /// An op once, for all points.
     Uniform(OpRoutines),
+    /// Copies a uniform. Operands: to where, from where.
+    UniformMove,
     /// The superinstruction of the two arithmetic instructions that follow. Operands: the result of
     /// the second, then the operands that the first does not compute.
     Superinstruction {
@@ -263,7 +265,7 @@ impl OperandLocation {
 pub(super) const FUSED_INSTRUCTIONS: usize = 2;
 
 /// A register that is not in its own plane where a point may bail out: at a sample, a
-/// difference or a keep.
+/// difference, a keep, or the start of a block.
 #[derive(Clone, Copy)]
 pub(super) struct BailOutValue {
     pub(super) register: u32,

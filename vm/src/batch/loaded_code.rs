@@ -86,6 +86,7 @@ fn heap_of_code(code: &BatchCode) -> usize {
         operands,
         routine_calls,
         bail_out_values,
+        block_values,
         saved_operands,
         segments,
         uniforms: _,
@@ -100,6 +101,7 @@ fn heap_of_code(code: &BatchCode) -> usize {
         + held(operands)
         + held(routine_calls)
         + held(bail_out_values)
+        + held(block_values)
         + held(saved_operands)
         + held(segments)
         + segments.iter().map(heap_of_segment).sum::<usize>()

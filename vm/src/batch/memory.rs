@@ -24,6 +24,7 @@ pub(super) struct ChunkMemory {
     pub(super) refs: Box<[OperandRef]>,
     /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Box<[BailOutValue]>,
+    block_values: Box<[(u32, (u32, u32))]>,
     /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Box<[u32]>,
     /// The code of segments, if there is any.
@@ -81,6 +82,7 @@ impl ChunkMemory {
             operands: locations,
             routine_calls: calls,
             bail_out_values: elsewhere,
+            block_values,
             saved_operands,
             segments: _,
             uniforms: uniform_count,
@@ -164,6 +166,7 @@ impl ChunkMemory {
                 .map(|&location| resolve(location))
                 .collect(),
             bail_out_values: Box::from(&elsewhere[..]),
+            block_values: Box::from(&block_values[..]),
             saved_operands: Box::from(&saved_operands[..]),
             kernels,
             globals: globals.collect(),
@@ -186,6 +189,7 @@ impl ChunkMemory {
             routine_calls: calls,
             refs,
             bail_out_values: elsewhere,
+            block_values,
             saved_operands,
             kernels: _,
             globals,
@@ -200,6 +204,7 @@ impl ChunkMemory {
             + size_of_val(&calls[..])
             + size_of_val(&refs[..])
             + size_of_val(&elsewhere[..])
+            + size_of_val(&block_values[..])
             + size_of_val(&saved_operands[..])
             + size_of_val(&globals[..])
             + uses.sum::<usize>()
@@ -268,6 +273,15 @@ impl ChunkMemory {
         let at = register as usize * self.plane;
         assert!(at < self.zero, "the register has a plane");
         self.words.at(at)
+    }
+
+    /// The range of registers that are not in their planes at a batch instruction, which is the start
+    /// of a block if there are any.
+    pub(super) fn values_at(&self, pc: usize) -> (u32, u32) {
+        let found = self
+            .block_values
+            .binary_search_by_key(&pc, |&(at, _)| at as usize);
+        found.map_or((0, 0), |index| self.block_values[index].1)
     }
 
     /// The registers of a point, with those that are not in their planes.

@@ -227,7 +227,9 @@ impl Chunk {
             }
         } else if let Some((position, account)) = self.inactive.remove_point(vector, bit) {
             let steps = self.steps[point] - account.owed;
-            self.move_to_point_machine(corner, point, (position.depth(), steps), (0, 0), context);
+            let elsewhere = self.memory.values_at(position.pc());
+            let account = (position.depth(), steps);
+            self.move_to_point_machine(corner, point, account, elsewhere, context);
             self.position_of(position.pc())
         } else {
             self.move_to_point_machine(corner, point, (0, 0), (0, 0), context);

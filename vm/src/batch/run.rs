@@ -3,7 +3,7 @@
 use super::active::VectorRun;
 use super::chunk::{Chunk, RunContext};
 use super::instruction::{BatchInstruction, BatchOp, FUSED_INSTRUCTIONS};
-use super::planes::OperandRef;
+use super::planes::{OperandRef, UNIFORM_WORDS};
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
 use adumbra_ir::host::FaultKind;
@@ -131,6 +131,16 @@ impl Chunk {
                                 (routines.masked)(refs, ShadowPattern::default(), &[0], &[u32::MAX])
                             }
                         }
+                    }
+                    self.pc += 1;
+                    continue;
+                }
+                BatchOp::UniformMove => {
+                    // SAFETY: both operands are uniforms (`Loader::move_to_own_uniforms`), which have
+                    // as many words, and are two.
+                    unsafe {
+                        let [to, from] = *refs.cast::<[OperandRef; 2]>();
+                        to.at.copy_from_nonoverlapping(from.at, UNIFORM_WORDS);
                     }
                     self.pc += 1;
                     continue;

@@ -443,6 +443,39 @@ fn shadows_may_be_uniforms() {
     }
 }
 
+/// Uniforms change places from one iteration to the next, both ways round, while points leave.
+#[test]
+fn uniforms_change_places_at_once() {
+    for next in ["%6, %7, %8", "%8, %6, %7", "%7, %8, %6"] {
+        let text = format!(
+            "adumbra ir 1 global n: int output o: int entry main
+             fn main() -> (i32) ^0 {{
+                 %0: i32 = global n[0]
+                 %1: i32 = const 1
+                 %2: i32 = const 3
+                 %3: i32 = const 7
+                 %4: i32 = loop ^1 (%5: i32 = %1, %6: i32 = %1, %7: i32 = %2, %8: i32 = %3, %9: i32 = %0) {{
+                     %10: bool = ilt %5, %0
+                     if %10 ^2 {{ yield }} else ^3 {{ break ^1 %9 }}
+                     %11: i32 = imul %9, %3
+                     %12: i32 = iadd %11, %6
+                     %13: i32 = iadd %5, %1
+                     %14: i32 = imul %12, %2
+                     %15: i32 = iadd %14, %7
+                     continue ^1 %13, {next}, %15
+                 }}
+                 return %4
+             }}"
+        );
+        let module = parse(&text, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}"));
+        for (seed, width) in [1, 8, 100].into_iter().enumerate() {
+            let mut case = Case::of(&module, seed as u64, 100);
+            case.globals[0] = (0..100).map(|i| i / 9 % 11).collect();
+            check(&case, seed as u64, width);
+        }
+    }
+}
+
 /// Points keep and take other numbers of records, in nested loops, with shadows and without.
 #[test]
 fn records_of_points_are_their_own_at_every_width() {

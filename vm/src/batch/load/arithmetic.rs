@@ -3,7 +3,7 @@
 
 use super::super::instruction::{BatchOp, OperandLocation};
 use super::{DualLocation, Loader, registers};
-use crate::bytecode::ShadowPattern;
+use crate::bytecode::{BytecodeInstruction, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -14,9 +14,10 @@ impl Loader<'_> {
         &mut self,
         op: Op,
         pattern: ShadowPattern,
-        words: &[u32],
+        code: &BytecodeInstruction,
         last_uses: &[u32],
     ) {
+        let words = &code.words;
         let (info, to) = (op.info(), words[0]);
         if info.is_bit_cast {
             let from = self.dual_location(words[1], Lanes::NONE);
@@ -42,10 +43,7 @@ impl Loader<'_> {
             let test = find_faults(op, self.level);
             let test = test.expect("an op that can fault has a test for it");
             self.emit(BatchOp::Fault(test, kind.into()), locations(operands));
-        } else if result.is_none()
-            && operands.iter().all(|operand| operand.value.is_uniform())
-            && !self.in_array[to as usize]
-        {
+        } else if self.is_computed_once(code) {
             let uniform = self.new_uniform();
             let routines = self.find_routines(op, Lanes::NONE, operands, true);
             let operands = locations(operands);

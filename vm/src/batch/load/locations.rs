@@ -1,6 +1,7 @@
-//! Locations of registers during loading: in their own planes, or elsewhere until the block ends.
+//! Locations of registers during loading: in their own planes or uniforms, or elsewhere until the
+//! block ends.
 
-use super::super::instruction::OperandLocation;
+use super::super::instruction::{BatchOp, OperandLocation};
 use super::{DualLocation, Loader, ends_basic_block, registers};
 use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
@@ -109,17 +110,72 @@ impl Loader<'_> {
         }
     }
 
-    /// Copies live-out registers to their own planes.
-    pub(super) fn flush_live(&mut self) {
+    /// Puts a register that is live at the start of the block where it is there: in its own uniform.
+    pub(super) fn begin_as_uniform(&mut self, register: u32, last_use: u32) {
+        let own = self.own_uniform(register);
+        self.set_location(register, own);
+        self.last_uses[register as usize] = last_use;
+    }
+
+    /// The uniform that a register has between blocks.
+    fn own_uniform(&mut self, register: u32) -> OperandLocation {
+        let uniforms = &mut self.uniform_uses;
+        let own = self.own_uniforms.entry(register).or_insert_with(|| {
+            uniforms.push(1);
+            uniforms.len() as u32 - 1
+        });
+        OperandLocation::Uniform(*own)
+    }
+
+    /// Copies live-out registers to where the next blocks read them: their own planes, their own
+    /// uniforms, or both. What the end of the block reads after that, `read`, stays as it is.
+    pub(super) fn flush_live(&mut self, read: &mut [OperandLocation]) {
+        let mut moved = Vec::new();
         for i in 0..self.relocated.len() {
             let register = self.relocated[i];
             let location = self.map[register as usize];
-            if location != self.own_locations[register as usize]
-                && self.last_uses[register as usize] == LIVE_OUT
+            if location == self.own_locations[register as usize]
+                || self.last_uses[register as usize] != LIVE_OUT
             {
-                self.copy(OperandLocation::Plane(register), location);
-                self.set_location(register, self.own_locations[register as usize]);
+                continue;
             }
+            if self.at_end.is_in_plane(register) {
+                self.copy(OperandLocation::Plane(register), location);
+            }
+            match self.at_end.is_uniform(register) {
+                true => moved.push((register, location)),
+                false => self.set_location(register, self.own_locations[register as usize]),
+            }
+        }
+        self.move_to_own_uniforms(moved, read);
+    }
+
+    /// Copies uniforms to those of these registers, at once: what is read before it is written gets
+    /// a copy.
+    fn move_to_own_uniforms(
+        &mut self,
+        moved: Vec<(u32, OperandLocation)>,
+        read: &mut [OperandLocation],
+    ) {
+        debug_assert!(moved.iter().all(|(_, from)| from.is_uniform()));
+        let own = moved
+            .iter()
+            .map(|&(register, _)| self.own_uniform(register));
+        let mut moves: Vec<_> = own.collect::<Vec<_>>().into_iter().zip(moved).collect();
+        moves.retain(|&(own, (_, from))| own != from);
+        let written: Vec<OperandLocation> = moves.iter().map(|&(own, _)| own).collect();
+        let sources = moves.iter_mut().map(|(_, (_, from))| from);
+        for location in sources.chain(read) {
+            if written.contains(location) {
+                self.uniform_uses.push(1);
+                let kept = OperandLocation::Uniform(self.uniform_uses.len() as u32 - 1);
+                self.emit(BatchOp::UniformMove, [kept, *location]);
+                *location = kept;
+            }
+        }
+        for (own, (register, from)) in moves {
+            self.emit(BatchOp::UniformMove, [own, from]);
+            self.set_location(register, own);
         }
     }
 
@@ -129,7 +185,7 @@ impl Loader<'_> {
         // The instruction after a fall-through starts another block.
         let last = self.program.code[self.position as usize].opcode;
         if !ends_basic_block(last) {
-            self.flush_live();
+            self.flush_live(&mut []);
         }
         while let Some(register) = self.relocated.pop() {
             self.is_relocated[register as usize] = false;

@@ -3,8 +3,9 @@
 //! Within a block a register need not be in its own plane. A value that is the same for all points
 //! is computed once, as a uniform. Moves, shadows that equal another value's, and globals are read
 //! where they are: copy propagation (Aho, Lam, Sethi and Ullman, "Compilers", 2006, section 9.1.5).
-//! At the end of the block a live-out register is copied to its plane. So blocks know nothing of
-//! each other, and the locations hold for whichever points run the block.
+//! At the end of the block a live-out register is copied to its plane, or to its own uniform if the
+//! next blocks read it there ([`UniformRegisters`]). Those locations hold for whichever points run
+//! the next block.
 
 mod arithmetic;
 mod dual_location;
@@ -18,7 +19,9 @@ use super::call_graph::BatchCalls;
 use super::instruction::{
     BailOutValue, BatchInstruction, BatchOp, OperandLocation, RoutineCall, SampleDetail,
 };
-use crate::basic_blocks::{BatchBlocks, ends_basic_block};
+use crate::basic_blocks::{
+    BatchBlocks, LocationsAtEnd, UniformRegisters, ends_basic_block, gives_uniform,
+};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::closures::planes::NodeKind;
 use crate::native::{ArithmeticKind, Segment};
@@ -44,8 +47,12 @@ pub(super) struct BatchCode {
     pub(super) operands: Vec<OperandLocation>,
     /// The routine calls of all sequences.
     pub(super) routine_calls: Vec<RoutineCall>,
-    /// Registers that are not in their planes at samples, differences and keeps.
+    /// Registers that are not in their planes at samples, differences, keeps and the starts of
+    /// blocks.
     pub(super) bail_out_values: Vec<BailOutValue>,
+    /// For the starts of blocks where there are such, in order: the batch instruction, and the
+    /// range of those values.
+    pub(super) block_values: Vec<(u32, (u32, u32))>,
     /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Vec<u32>,
     /// The segments that a native backend has to compile, if there is one.
@@ -105,6 +112,8 @@ pub(super) fn load(
         }
     };
     let own_locations: Vec<OperandLocation> = (0..program.registers).map(own_location).collect();
+    let is_input = |register: u32| own_locations[register as usize].is_uniform();
+    let uniform_registers = UniformRegisters::of(&blocks, uniform, is_input);
     let relocated = inputs.clone().zip(0..);
     let relocated = relocated.filter(|&(register, _)| {
         own_locations[register as usize] == OperandLocation::Plane(register)
@@ -125,6 +134,8 @@ pub(super) fn load(
         last_uses: vec![0; program.registers as usize],
         in_array: blocks.in_array.clone(),
         live_in_inactive: None,
+        at_end: LocationsAtEnd::default(),
+        own_uniforms: FxHashMap::default(),
         uniform_uses: Vec::new(),
         free_uniforms: Vec::new(),
         constants: FxHashMap::default(),
@@ -149,11 +160,20 @@ pub(super) fn load(
         }
         let last_uses = blocks.last_uses(block);
         loader.live_in_inactive = blocks.live_in_inactive(block).map(Box::from);
+        loader.at_end = uniform_registers.at_end(&blocks, block);
+        for register in uniform_registers.at_start(block) {
+            let last_use = blocks.last_use_of_live_in(block, register);
+            loader.begin_as_uniform(register, last_use);
+        }
+        let values = loader.list_bail_out_values(range.start);
+        if values.0 < values.1 {
+            loader.out.block_values.push((first as u32, values));
+        }
         for (position, last_uses) in range.clone().zip(last_uses.iter()) {
             loader.position = position;
             match calls.bails_out[position as usize] {
                 true => {
-                    loader.flush_live();
+                    loader.flush_live(&mut []);
                     loader.emit(BatchOp::BailOut, []);
                 }
                 false => loader.instruction(&program.code[position as usize], last_uses),
@@ -195,7 +215,11 @@ struct Loader<'p> {
     in_array: Vec<bool>,
     /// Registers that inactive points keep in this block, a bit each; none if they keep all.
     live_in_inactive: Option<Box<[u64]>>,
-    /// How many registers are located in each uniform.
+    /// The locations that the next blocks read live-out registers from.
+    at_end: LocationsAtEnd,
+    /// The uniform of each register that is a uniform between blocks.
+    own_uniforms: FxHashMap<u32, u32>,
+    /// How many registers are located in each uniform, and one more for a register's own.
     uniform_uses: Vec<u32>,
     free_uniforms: Vec<u32>,
     constants: FxHashMap<u32, u32>,
@@ -294,7 +318,7 @@ impl Loader<'_> {
         let array = |number: u32| program.arrays[number as usize];
         let steps = move_steps(lists.moved_words(code)) as u32;
         match code.opcode {
-            Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, &code.words, last_uses),
+            Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, code, last_uses),
             Opcode::Branch(op, when) => {
                 let operands: Vec<OperandLocation> = (1..=op.arity())
                     .map(|i| self.location(code.words[i]))
@@ -387,10 +411,10 @@ impl Loader<'_> {
                     number,
                     check,
                 };
-                self.emit_number(batch_op, a, &[index], last_uses);
+                self.emit_number(batch_op, code, &[index], last_uses);
             }
             Opcode::BufferLength => {
-                self.emit_number(BatchOp::BufferLength { buffer: b }, a, &[], last_uses);
+                self.emit_number(BatchOp::BufferLength { buffer: b }, code, &[], last_uses);
             }
             Opcode::BufferAdd => {
                 let (index, value) = (self.location(b), self.location(c));
@@ -497,16 +521,24 @@ impl Loader<'_> {
         }
     }
 
+    /// Whether the result of an instruction is computed once for all points.
+    fn is_computed_once(&self, code: &BytecodeInstruction) -> bool {
+        let is_uniform = |word: u32| {
+            Register(word).as_constant().is_some() || self.map[word as usize].is_uniform()
+        };
+        gives_uniform(code, self.uniform, is_uniform) && !self.in_array[code.words[0] as usize]
+    }
+
     /// Emits an instruction that gives a number: once for all points, if its operands are uniform.
     fn emit_number(
         &mut self,
         batch_op: BatchOp,
-        to: u32,
+        code: &BytecodeInstruction,
         operands: &[OperandLocation],
         last_uses: &[u32],
     ) {
-        let is_uniform = operands.iter().all(|location| location.is_uniform());
-        let given = match is_uniform && !self.in_array[to as usize] {
+        let to = code.words[0];
+        let given = match self.is_computed_once(code) {
             true => self.new_uniform(),
             false => {
                 self.prepare_writes([to]);
@@ -562,7 +594,7 @@ impl Loader<'_> {
 
     /// Emits an instruction without operands that ends a block.
     fn control(&mut self, batch_op: BatchOp) {
-        self.flush_live();
+        self.flush_live(&mut []);
         self.emit(batch_op, []);
     }
 
@@ -571,9 +603,9 @@ impl Loader<'_> {
         test: ConditionRoutine,
         when: bool,
         target: u32,
-        operands: Vec<OperandLocation>,
+        mut operands: Vec<OperandLocation>,
     ) {
-        self.flush_live();
+        self.flush_live(&mut operands);
         let uniform = operands.iter().all(|location| location.is_uniform());
         self.emit(
             BatchOp::Branch {
