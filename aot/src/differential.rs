@@ -167,13 +167,14 @@ impl DifferentialCase {
     }
 
     fn word(&mut self, kind: OperandKind, location: u8, random: &mut Rng) -> u32 {
-        let first = word(random, kind);
+        let (at, first) = (self.planes.len(), word(random, kind));
         self.planes.push(match location {
             0 => std::array::from_fn(|_| word(random, kind)),
             _ => [first; POINTS],
         });
         self.segment.locations.push(match location {
-            0 => WordLocation::Plane,
+            0 if at.is_multiple_of(3) => WordLocation::Plane,
+            0 => WordLocation::RegisterPlane((at * size_of::<[u32; POINTS]>()) as i32),
             1 => WordLocation::Uniform,
             _ => WordLocation::Constant(first),
         });
@@ -234,7 +235,9 @@ impl DifferentialCase {
         let words = (0..)
             .zip(&segment.locations)
             .map(|(word, location)| match location {
-                WordLocation::Plane => WordLocation::Register(word),
+                WordLocation::Plane | WordLocation::RegisterPlane(_) => {
+                    WordLocation::Register(word)
+                }
                 WordLocation::Uniform => WordLocation::Global(word),
                 location => *location,
             });

@@ -237,7 +237,9 @@ impl<'s> GraphBuilder<'s> {
             return id;
         }
         let id = match self.locations[index] {
-            WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
+            WordLocation::Plane | WordLocation::RegisterPlane(_) => {
+                self.graph.push(NodeOp::Plane, word, 0, 0)
+            }
             WordLocation::Uniform => self.graph.uniform(word),
             WordLocation::Constant(bits) => self.graph.constant(bits),
             WordLocation::Register(vm_register) => {

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use crate::differential::DifferentialCase;
     use crate::native_compiler::NativeCompiler;
-    use adumbra_vm::native::NativeBackend;
+    use adumbra_vm::native::{NativeBackend, SegmentKey};
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::slice;
 
@@ -364,7 +364,9 @@ mod tests {
     fn made(program: &str) -> Option<NativeCompiler> {
         let native = NativeCompiler::new(program)?;
         let units = [3, 5].map(|terms| DifferentialCase::sum(terms, false).segment);
-        native.compile_batch(&[true], &units).unwrap();
+        native
+            .compile_batch(&SegmentKey::default(), &units)
+            .unwrap();
         Some(native)
     }
 

@@ -3,6 +3,7 @@
 use crate::graph::NodeOp;
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
+use adumbra_vm::native::WordLocation;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
 
@@ -65,9 +66,9 @@ pub(crate) trait MacroAssembler: Sized {
     fn bind(&mut self, label: DynamicLabel);
     fn constant(&mut self, bits: u32) -> Self::Constant;
 
-    /// Begins a kernel with a frame of `size` bytes, each page of which it touches. Returns its
-    /// entry point.
-    fn enter_kernel(&mut self, size: i32) -> usize;
+    /// Begins a kernel with a frame of `size` bytes, each page of which it touches, for words at
+    /// these locations. Returns its entry point.
+    fn enter_kernel(&mut self, size: i32, locations: &[WordLocation]) -> usize;
     /// Ends the kernel.
     fn leave_kernel(&mut self);
     /// Begins the loop over runs. There may be none.

@@ -15,6 +15,7 @@ use crate::optimisation::Optimisations;
 use crate::target::Target;
 use adumbra_vm::native::{
     BatchKernels, MAX_UNIFORMITY_VARIANTS, NativeBackend, PointCfg, PointKernels, Segment,
+    SegmentKey,
 };
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
@@ -47,10 +48,10 @@ struct Made {
     stats: CodeStats,
 }
 
-/// The code for a set of uniform words.
+/// The code for segments of one kind.
 #[derive(Debug)]
 struct Variant {
-    uniform: Box<[bool]>,
+    key: SegmentKey,
     placed: Placed<BatchKernels>,
 }
 
@@ -169,10 +170,10 @@ impl NativeCompiler {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code for a set of uniform words, if it was compiled.
-    fn find(&self, uniform: &[bool]) -> Option<Option<BatchKernels>> {
+    /// The code for segments of a kind, if it was compiled.
+    fn find(&self, key: &SegmentKey) -> Option<Option<BatchKernels>> {
         let made = self.made();
-        let found = made.variants.iter().find(|own| *own.uniform == *uniform);
+        let found = made.variants.iter().find(|own| own.key == *key);
         found.map(|variant| variant.placed.kernels.clone())
     }
 
@@ -228,18 +229,17 @@ impl NativeCompiler {
 // SAFETY: kernels compute the instructions' own algorithms; they write the planes of results; the
 // buffer lives as long as they.
 unsafe impl NativeBackend for NativeCompiler {
-    fn compile_batch(&self, uniform: &[bool], segments: &[Segment]) -> Option<BatchKernels> {
-        let mut linked = self.linked.iter();
-        let linked =
-            linked.find(|own| *own.uniform == *uniform && own.fingerprint == fingerprint(segments));
+    fn compile_batch(&self, key: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels> {
+        let mut linked = self.linked.iter().filter(|own| own.uniform == key.uniform);
+        let linked = linked.find(|own| own.fingerprint == fingerprint(segments));
         if let Some(linked) = linked {
             return Some(linked.kernels());
         }
-        if let Some(kernels) = self.find(uniform) {
+        if let Some(kernels) = self.find(key) {
             return kernels;
         }
         let _compiling = self.compiling();
-        if let Some(kernels) = self.find(uniform) {
+        if let Some(kernels) = self.find(key) {
             return kernels;
         }
         let code = |own: Target| own.compile_batch_with(self.optimisations, segments, false);
@@ -249,7 +249,7 @@ unsafe impl NativeBackend for NativeCompiler {
             made.variants.remove(0);
         }
         made.variants.push(Variant {
-            uniform: uniform.into(),
+            key: key.clone(),
             placed,
         });
         found
@@ -356,10 +356,11 @@ mod tests {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
-        assert!(native.compile_batch(&[true], &[]).is_none());
+        let key = SegmentKey::default();
+        assert!(native.compile_batch(&key, &[]).is_none());
         let compiling = native.compiling.lock().unwrap();
         assert_eq!(native.stats().bytes, 0);
-        assert!(native.compile_batch(&[true], &[]).is_none(), "it is there");
+        assert!(native.compile_batch(&key, &[]).is_none(), "it is there");
         drop(compiling);
     }
 
@@ -371,9 +372,12 @@ mod tests {
         };
         let segment = DifferentialCase::sum(4, false).segment;
         let entry = |set: usize| {
-            let uniform: Vec<bool> = (0..16).map(|word| set >> word & 1 == 1).collect();
+            let key = SegmentKey {
+                uniform: (0..15).map(|word| set >> word & 1 == 1).collect(),
+                plane_bytes: set % 2,
+            };
             let kernels = native
-                .compile_batch(&uniform, std::slice::from_ref(&segment))
+                .compile_batch(&key, std::slice::from_ref(&segment))
                 .unwrap();
             (kernels.entries[0].unwrap() as usize, kernels)
         };

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Points that code may compute at once: SIMD vectors are a multiple of this.
 pub const KERNEL_WIDTH: usize = 16;
 
-/// The most sets of uniform globals whose code is kept for a program. Beyond that the oldest code
-/// goes with its last evaluator.
+/// The most kinds of segments ([`SegmentKey`]) whose code is kept for a program. Beyond that the
+/// oldest code goes with its last evaluator.
 pub const MAX_UNIFORMITY_VARIANTS: usize = 8;
 
 /// Whether code can compute the SIMD vectors of a level.
@@ -54,6 +54,15 @@ pub enum Edge {
     Block(u32),
     /// Out of it, by an exit.
     Exit(u32),
+}
+
+/// What the segments of a program depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SegmentKey {
+    /// For each word among the globals, whether it is the same for all points.
+    pub uniform: Box<[bool]>,
+    /// Bytes from the plane of one register to that of the next.
+    pub plane_bytes: usize,
 }
 
 /// Consecutive arithmetic instructions, which the batch engine has as one kernel. The point
@@ -153,6 +162,8 @@ pub struct CfgEntry {
 pub enum WordLocation {
     /// A plane: a value for each point.
     Plane,
+    /// The plane of a register, this many bytes after that of the first register.
+    RegisterPlane(i32),
     /// One value for all points, in each of 32 words.
     Uniform,
     /// These bits for all points.
@@ -330,17 +341,16 @@ impl fmt::Debug for PointKernels {
 /// point of its SIMD vectors. It writes planes of results in these vectors, and no other memory
 /// that it does not own. In locations that are not live-out it may write anything. It is called
 /// with a reference for each location of its segment, runs within the planes, and vectors of a
-/// multiple of [`KERNEL_WIDTH`] points.
+/// multiple of [`KERNEL_WIDTH`] points. Planes of registers are as far apart as their locations say.
 ///
 /// Each kernel of a CFG has the effect of the CFG on its register file, where registers that are
 /// not live-out may hold anything. It returns one of the CFG's exits. All can be run while `code`
 /// lives, on any thread.
 pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// Compiles the segments of the program that this was made for, whose SIMD vectors are a
-    /// multiple of [`KERNEL_WIDTH`] points. The segments depend on the set of uniform globals, and
-    /// on nothing else, so evaluators of a program can share their code. Returns none if there is
-    /// no memory for it.
-    fn compile_batch(&self, uniform: &[bool], segments: &[Segment]) -> Option<BatchKernels>;
+    /// multiple of [`KERNEL_WIDTH`] points. They follow from the key, so evaluators of a program
+    /// can share their code. Returns none if there is no memory for it.
+    fn compile_batch(&self, key: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.

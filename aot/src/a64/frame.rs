@@ -8,7 +8,7 @@ use crate::graph::NodeOp;
 use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
-use adumbra_vm::native::{OperandRef, VectorRun};
+use adumbra_vm::native::{OperandRef, VectorRun, WordLocation};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 /// The greatest byte offset, in whole vectors, that a vector load or store encodes.
@@ -165,7 +165,7 @@ impl MacroAssembler for A64Assembler {
         bits
     }
 
-    fn enter_kernel(&mut self, size: i32) -> usize {
+    fn enter_kernel(&mut self, size: i32, _: &[WordLocation]) -> usize {
         self.begin(size, 4)
     }
 

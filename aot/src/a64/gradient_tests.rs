@@ -20,7 +20,7 @@ use adumbra_ir::passes::{self, EntryDerivative, PassOptions};
 use adumbra_ir::text::parse;
 use adumbra_vm::native::{
     BatchKernel, BatchKernels, LibcallTable, NativeBackend, OperandRef, PointCfg, PointKernels,
-    Segment, VectorRun, WordLocation,
+    Segment, SegmentKey, VectorRun, WordLocation,
 };
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, GlobalSource, Outcome, SimdLevel, lower};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -140,7 +140,7 @@ struct EmulatedBackend;
 // SAFETY: a kernel writes the live-out planes of its segment alone, in its runs. Its results are
 // those of the emulated code, which the tests of every op compare with scalar evaluation.
 unsafe impl NativeBackend for EmulatedBackend {
-    fn compile_batch(&self, _: &[bool], segments: &[Segment]) -> Option<BatchKernels> {
+    fn compile_batch(&self, _: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels> {
         assert!(segments.len() <= MAX_SEGMENTS, "{}", segments.len());
         let segments = segments.iter().map(|segment| {
             let only = std::slice::from_ref(segment);

@@ -9,7 +9,7 @@ use crate::macro_assembler::{AsmOperand, MacroAssembler};
 use crate::optimisation::Optimisation;
 use crate::register_allocation::{Allocation, LinearScan};
 use crate::template::OpTemplates;
-use adumbra_vm::native::KERNEL_WIDTH;
+use adumbra_vm::native::{KERNEL_WIDTH, WordLocation};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
@@ -68,6 +68,7 @@ impl<M: MacroAssembler> Emitter<M> {
     /// large.
     pub(super) fn segment(
         &mut self,
+        locations: &[WordLocation],
         segments: &[Computation],
         templates: &OpTemplates,
     ) -> Option<KernelExtent> {
@@ -87,7 +88,7 @@ impl<M: MacroAssembler> Emitter<M> {
             false => LinearScan::allocate,
         };
         let bodies = self.allocate_graphs(segments.iter(), &mut frame, &uniform_offsets, find);
-        let (start, runs) = self.begin_kernel(&frame, &uniform_offsets)?;
+        let (start, runs) = self.begin_kernel(&frame, locations, &uniform_offsets)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.new_label();
             self.part(KernelPart::Vectors);
@@ -144,13 +145,14 @@ impl<M: MacroAssembler> Emitter<M> {
     pub(super) fn begin_kernel(
         &mut self,
         frame: &KernelFrame,
+        locations: &[WordLocation],
         uniform_offsets: &FxHashMap<u32, i32>,
     ) -> Option<(usize, [DynamicLabel; 2])> {
         if !frame.fits() {
             return None;
         }
         self.part(KernelPart::Pool);
-        let start = self.machine.enter_kernel(frame.bytes);
+        let start = self.machine.enter_kernel(frame.bytes, locations);
         self.part_from(start, KernelPart::Entry);
         self.part(KernelPart::Uniforms);
         let mut sorted: Vec<(u32, i32)> = uniform_offsets

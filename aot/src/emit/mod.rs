@@ -64,7 +64,7 @@ pub(crate) fn compile_batch<M: MacroAssembler>(
     let mut kernels = Vec::with_capacity(segments.len());
     for segment in segments {
         let computations = split_segment(optimisations, segment, &mut templates);
-        kernels.push(emitter.segment(&computations, &templates));
+        kernels.push(emitter.segment(&segment.locations, &computations, &templates));
     }
     emitter.finish(kernels, &templates)
 }

@@ -178,6 +178,7 @@ impl FingerprintBytes for WordLocation {
             WordLocation::Constant(bits) => (2, bits),
             WordLocation::Register(slot) => (3, slot),
             WordLocation::Global(word) => (4, word),
+            WordLocation::RegisterPlane(distance) => (5, distance.cast_unsigned()),
         };
         to.byte(kind);
         to.number(number);

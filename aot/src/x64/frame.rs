@@ -6,7 +6,7 @@ use crate::graph::{ALL_ONES, NodeOp};
 use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
-use adumbra_vm::native::{OperandRef, VectorRun};
+use adumbra_vm::native::{OperandRef, VectorRun, WordLocation};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,31 @@ const INSTRUCTION_BYTES: usize = 512;
 const INSTRUCTION_REFERENCES: usize = 16;
 const INSTRUCTION_LABELS: usize = 4;
 
+/// The distance from the first reference of a kernel to that of a word.
+fn reference(word: u32) -> i32 {
+    word as i32 * size_of::<OperandRef>() as i32
+}
+
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
+    /// Puts the address of the first plane of a register among these locations in `rbx`, and finds
+    /// the distances of the others.
+    fn address_registers(&mut self, locations: &[WordLocation]) {
+        let distance = |location: &WordLocation| match *location {
+            WordLocation::RegisterPlane(distance) => Some(distance),
+            _ => None,
+        };
+        let mut found = (0..).zip(locations);
+        let base = found.find_map(|(word, location)| Some((word, distance(location)?)));
+        if let Some((word, _)) = base {
+            dynasm!(self.asm; .arch x64; mov rbx, [rdi + reference(word)]);
+        }
+        let from = base.map_or(0, |(_, distance)| distance);
+        self.distances.clear();
+        let distances = locations.iter().map(distance);
+        self.distances
+            .extend(distances.map(|distance| distance.map(|to| to - from)));
+    }
+
     /// Sets the flags by whether a mask is empty.
     fn test(&mut self, mask: Operand) {
         let mask = self.in_register(mask, SCRATCH[1]);
@@ -64,6 +88,8 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             pool: FxHashMap::default(),
             constants: Vec::new(),
             tables: Vec::new(),
+            distances: Vec::new(),
+            addressed: None,
             thunk: None,
         }
     }
@@ -91,16 +117,18 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         label
     }
 
-    fn enter_kernel(&mut self, size: i32) -> usize {
+    fn enter_kernel(&mut self, size: i32, locations: &[WordLocation]) -> usize {
         let start = self.position();
         dynasm!(self.asm
             ; .arch x64
             ; push rbp
             ; mov rbp, rsp
             ; push r8
+            ; push rbx
             ; and rsp, -Self::VECTOR_BYTES
         );
         self.take_frame(size);
+        self.address_registers(locations);
         start
     }
 
@@ -108,6 +136,7 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
+            ; mov rbx, [rbp - 16]
             ; mov rsp, rbp
             ; pop rbp
             ; ret
@@ -164,22 +193,36 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     }
 
     fn load_uniform(&mut self, to: u8, word: u32) {
-        self.address_plane(word);
-        dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax]);
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rax, [rdi + reference(word)]
+            ; vmovups Ry(to), [rax]
+        );
     }
 
-    /// Puts the address of a plane, or that of a uniform value, in `rax`.
     fn address_plane(&mut self, word: u32) {
-        let at = word as i32 * size_of::<OperandRef>() as i32;
-        dynasm!(self.asm; .arch x64; mov rax, [rdi + at]);
+        self.addressed = self.distances[word as usize];
+        if self.addressed.is_none() {
+            dynasm!(self.asm; .arch x64; mov rax, [rdi + reference(word)]);
+        }
     }
 
     fn load_plane(&mut self, to: u8, at: i32) {
-        dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax + r8 + at]);
+        match self.addressed {
+            Some(distance) => {
+                dynasm!(self.asm; .arch x64; vmovups Ry(to), [rbx + r8 + (distance + at)])
+            }
+            None => dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax + r8 + at]),
+        }
     }
 
     fn store_plane(&mut self, at: i32, register: u8) {
-        dynasm!(self.asm; .arch x64; vmovups [rax + r8 + at], Ry(register));
+        match self.addressed {
+            Some(distance) => {
+                dynasm!(self.asm; .arch x64; vmovups [rbx + r8 + (distance + at)], Ry(register))
+            }
+            None => dynasm!(self.asm; .arch x64; vmovups [rax + r8 + at], Ry(register)),
+        }
     }
 
     fn load(&mut self, to: u8, operand: Operand) {

@@ -5,9 +5,11 @@
 //!
 //! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the System V
 //! convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx`
-//! the bytes of a SIMD vector of the VM; `r8` the byte offset of the current
-//! vectors, `r10` and `r9` the start and end of the run; `rax` and `r11` are free. Two vector
-//! registers are scratch registers for operands in memory, the others hold values.
+//! the bytes of a SIMD vector of the VM; `r8` the byte offset of the current vectors, `r10` and `r9`
+//! the start and end of the run, `rbx` the plane of a register; `rax` and `r11` are free. Other
+//! planes of registers are at known distances from that one, so that their addresses need no
+//! instruction. Two vector registers are scratch registers for operands in memory, the others hold
+//! values.
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the
 //! register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the libcall table. A
@@ -55,6 +57,11 @@ pub(crate) struct X64Assembler<const ELEMENTS: usize> {
     pool: FxHashMap<u32, u32>,
     constants: Vec<(u32, u32)>,
     tables: Vec<(&'static [u32], u32)>,
+    /// Of each word of a kernel that is in the plane of a register, its distance from the plane at
+    /// `rbx`.
+    distances: Vec<Option<i32>>,
+    /// The distance of the plane that is addressed now; none if its address is in `rax`.
+    addressed: Option<i32>,
     /// Label of the libcall thunk, set by the first call.
     thunk: Option<DynamicLabel>,
 }

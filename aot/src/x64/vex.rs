@@ -157,10 +157,17 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
                 // A distance of eight bits.
                 const { assert!(Self::SEGMENT_VECTORS as i32 * Self::VECTOR_BYTES <= 1 << 7) };
                 let at = vector * Self::VECTOR_BYTES as u8;
-                (0, 0x44 | u64::from(at) << 16, 3)
+                match self.addressed {
+                    // From `rbx`.
+                    Some(distance) => {
+                        let distance = distance + i32::from(at);
+                        (0, 0x0384 | u64::from(distance as u32) << 16, 6)
+                    }
+                    None => (0, 0x44 | u64::from(at) << 16, 3),
+                }
             }
         };
-        // That of the index register, `r8`.
+        // The highest bit of the index register, `r8`.
         let indexed = u8::from(matches!(last, Operand::Plane(..)));
         let (number, immediate_bytes) = match vex.number {
             Some(number) => (u64::from(number) << (8 * length), 1),

@@ -11,7 +11,7 @@ use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, Timing, time_round_robin};
 use adumbra::{Program, batch::Tier};
 use adumbra_aot::NativeCompiler;
-use adumbra_vm::native::{NativeBackend, Segment};
+use adumbra_vm::native::{NativeBackend, Segment, SegmentKey};
 use adumbra_vm::{Bytecode, batch_segments};
 use std::hint::black_box;
 
@@ -21,7 +21,7 @@ const TIMES: usize = 7;
 
 fn compile(segments: &[Segment]) {
     let native = NativeCompiler::new("bench").expect("there is machine code for this processor");
-    black_box(native.compile_batch(&[], segments));
+    black_box(native.compile_batch(&SegmentKey::default(), segments));
 }
 
 /// The whole time, and that of the translation alone, in microseconds.

@@ -2,7 +2,7 @@
 
 use super::load::{BatchCode, load};
 use crate::bytecode::Bytecode;
-use crate::native::Segment;
+use crate::native::{Segment, SegmentKey};
 use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use std::fmt;
@@ -15,7 +15,7 @@ const MAX_KEPT: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LoadKey {
     pub(super) level: SimdLevel,
-    pub(super) uniform: Vec<bool>,
+    pub(super) segments: SegmentKey,
     pub(super) native: bool,
     pub(super) without: SuperinstructionSet,
 }
@@ -25,11 +25,11 @@ impl LoadKey {
     pub(super) fn load(&self, program: &Bytecode) -> BatchCode {
         let LoadKey {
             level,
-            uniform,
+            segments,
             native,
             without,
         } = self;
-        load(program, *level, uniform, *native, *without)
+        load(program, *level, segments, *native, *without)
     }
 }
 
@@ -73,7 +73,10 @@ impl LoadedCode {
     pub fn heap(&self) -> usize {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let codes = kept.iter().map(|(key, code)| {
-            ARC_OVERHEAD + size_of::<BatchCode>() + heap_of_code(code) + held(&key.uniform)
+            ARC_OVERHEAD
+                + size_of::<BatchCode>()
+                + heap_of_code(code)
+                + size_of_val(&key.segments.uniform[..])
         });
         held(&kept) + codes.sum::<usize>()
     }
@@ -149,9 +152,12 @@ mod tests {
         assert!(words >= 3, "{words}");
         LoadKey {
             level: SimdLevel::Baseline,
-            uniform: (0..words)
-                .map(|word| word < 3 && way >> word & 1 != 0)
-                .collect(),
+            segments: SegmentKey {
+                uniform: (0..words)
+                    .map(|word| word < 3 && way >> word & 1 != 0)
+                    .collect(),
+                plane_bytes: 0,
+            },
             native: way == MAX_KEPT,
             without: SuperinstructionSet::NONE,
         }

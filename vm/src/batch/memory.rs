@@ -19,6 +19,8 @@ pub(super) struct ChunkMemory {
     words: PlaneBuffer,
     /// Words from one plane to the next.
     plane: usize,
+    /// Words of a plane that points may use.
+    width: usize,
     pub(super) instructions: Box<[BatchInstruction]>,
     pub(super) routine_calls: Box<[RoutineCall]>,
     pub(super) refs: Box<[OperandRef]>,
@@ -68,15 +70,16 @@ pub(super) fn plane_words(width: usize) -> usize {
 }
 
 impl ChunkMemory {
-    /// Allocates for a program whose registers all have planes, or only those of its outputs.
+    /// Allocates for chunks of `width` points of a program whose registers all have planes, or only
+    /// those of its outputs. The planes are as far apart as those of chunks of `spacing` points.
     pub(super) fn new(
         program: &Bytecode,
         loaded: &BatchCode,
         kernels: Option<BatchKernels>,
-        width: usize,
+        [width, spacing]: [usize; 2],
         registers: usize,
     ) -> ChunkMemory {
-        let plane = plane_words(width);
+        let plane = plane_words(spacing);
         let BatchCode {
             instructions,
             operands: locations,
@@ -159,6 +162,7 @@ impl ChunkMemory {
         });
         ChunkMemory {
             plane,
+            width: width.next_multiple_of(UNIFORM_WORDS),
             instructions: Box::from(&instructions[..]),
             routine_calls: Box::from(&calls[..]),
             refs: locations
@@ -185,6 +189,7 @@ impl ChunkMemory {
         let ChunkMemory {
             words,
             plane: _,
+            width: _,
             instructions,
             routine_calls: calls,
             refs,
@@ -339,7 +344,7 @@ impl ChunkMemory {
                 first,
                 points,
                 read,
-                width: self.plane - GAP,
+                width: self.width,
             };
             for global in &mut self.globals {
                 let at = global.begin(sources[global.word as usize], &range);
@@ -416,7 +421,7 @@ struct PointRange {
     points: usize,
     /// Words of a plane that are read: those of the points, up to whole vectors.
     read: usize,
-    /// Words of the machine's planes.
+    /// Words of the machine's planes that points may use.
     width: usize,
 }
 

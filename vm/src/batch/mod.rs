@@ -32,11 +32,12 @@ mod run;
 mod saved_words;
 mod source;
 mod tapes;
+mod width;
 
 use crate::bytecode::Bytecode;
 use crate::canonicalise;
 use crate::closures::PointClosures;
-use crate::native::{self, NativeBackend, Segment};
+use crate::native::{self, NativeBackend, Segment, SegmentKey};
 use crate::point::{FloatEnvironment, Outcome, Parked};
 use active::VectorRun;
 use adumbra_ir::buffer::BufferMemory;
@@ -45,34 +46,19 @@ use adumbra_ir::types::{Direction, Scalar};
 use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use chunk::{Chunk, RunContext};
-use load::{BatchCode, SCRATCH_PLANES, load};
+use load::BatchCode;
+use load::load;
 use loaded_code::LoadKey;
-use memory::{ChunkMemory, plane_words};
+use memory::ChunkMemory;
 use planes::{OperandRef, UNIFORM_WORDS};
 use quads::QUAD;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
+use width::{fitting_width, plane_bytes, planes_of, width_for};
 
 pub use loaded_code::LoadedCode;
 pub use source::GlobalSource;
-
-/// Points of a chunk, unless its planes would take too much of the cache.
-pub const DEFAULT_WIDTH: usize = 512;
-
-/// The most points that a chunk has.
-pub const MAX_WIDTH: usize = 1024;
-
-/// The fewest points that a chunk has for the sake of the cache.
-const MIN_WIDTH: usize = 64;
-
-/// Bytes that the planes of a chunk may take before it has fewer points than the default: a core's
-/// share of the last-level cache of common processors. Planes beyond the second level cost less
-/// than the dispatches of more chunks.
-const CACHE_BYTES: usize = 1 << 21;
-
-/// Bytes that the planes of a chunk take at most; programs with more registers run their points one
-/// by one.
-pub const MAX_PLANE_BYTES: usize = 1 << 26;
+pub use width::{DEFAULT_WIDTH, MAX_PLANE_BYTES, MAX_WIDTH};
 
 /// A program ready to run chunks of points on one thread, with all the memory that it needs.
 pub struct BatchMachine {
@@ -127,13 +113,29 @@ impl BatchMachine {
             .native
             .as_ref()
             .filter(|_| native::supports_level(level));
+        let planes = planes_of(&program);
+        let wanted = options.width.unwrap_or_else(|| width_for(planes));
+        assert!(
+            (1..=MAX_WIDTH).contains(&wanted),
+            "a width of {wanted} is not 1 to {MAX_WIDTH}"
+        );
+        let mut width = fitting_width(&program, planes, wanted);
+        let in_planes = !options.pointwise && plane_bytes(planes, width) <= MAX_PLANE_BYTES;
+        // Machine code of chunks up to the default width can be shared.
+        let spacing = match native {
+            Some(_) => width.max(fitting_width(&program, planes, width_for(planes))),
+            None => width,
+        };
+        let key = SegmentKey {
+            uniform: uniform.clone().into_boxed_slice(),
+            plane_bytes: plane_bytes(1, spacing),
+        };
         // Registers without planes are not loaded: that takes memory for each.
-        let may_have_planes = !options.pointwise && may_have_planes(&program);
-        let loaded = match may_have_planes {
+        let loaded = match in_planes {
             true => {
                 let key = LoadKey {
                     level,
-                    uniform: uniform.clone(),
+                    segments: key.clone(),
                     native: native.is_some(),
                     without: options.without_fusions,
                 };
@@ -146,22 +148,6 @@ impl BatchMachine {
             false => Arc::default(),
         };
         let registers = program.registers as usize;
-        let planes = least_planes(&program) + loaded.globals.len();
-        let wanted = options.width.unwrap_or_else(|| width_for(planes));
-        assert!(
-            (1..=MAX_WIDTH).contains(&wanted),
-            "a width of {wanted} is not 1 to {MAX_WIDTH}"
-        );
-        let least = least_width(&program);
-        let fitting = |planes: usize| {
-            let mut width = wanted;
-            while width > least && plane_bytes(planes, width) > MAX_PLANE_BYTES {
-                width /= 2;
-            }
-            width.next_multiple_of(least)
-        };
-        let mut width = fitting(planes);
-        let in_planes = may_have_planes && plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, reconvergence_points) = (
             loaded.entry as usize,
@@ -170,13 +156,16 @@ impl BatchMachine {
         );
         let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
-            let kernels =
-                native.and_then(|native| native.compile_batch(&uniform, &loaded.segments));
-            ChunkMemory::new(&program, &loaded, kernels, width, registers)
+            let kernels = native.and_then(|native| native.compile_batch(&key, &loaded.segments));
+            let spacing = [width, spacing];
+            let memory = ChunkMemory::new(&program, &loaded, kernels, spacing, registers);
+            // Code relies on it.
+            assert_eq!(memory.plane_bytes(), key.plane_bytes);
+            memory
         } else {
             // Points run one by one; only outputs have planes.
-            width = fitting(outputs);
-            ChunkMemory::new(&program, &BatchCode::default(), None, width, outputs)
+            width = fitting_width(&program, outputs, wanted);
+            ChunkMemory::new(&program, &BatchCode::default(), None, [width; 2], outputs)
         };
         let chunk = Chunk::new(
             &program,
@@ -544,49 +533,26 @@ impl BatchMachine {
 /// The segments of a program for a native backend, for any processor; none if its registers are too
 /// many for planes. `uniform` is as in [`BatchOptions`].
 pub fn batch_segments(program: &Bytecode, uniform: &[bool]) -> Vec<Segment> {
-    if !may_have_planes(program) {
+    let planes = planes_of(program);
+    let width = fitting_width(program, planes, width_for(planes));
+    if plane_bytes(planes, width) > MAX_PLANE_BYTES {
         return Vec::new();
     }
     let mut uniform = uniform.to_vec();
     uniform.resize(program.interface.global_words(), false);
+    let key = SegmentKey {
+        uniform: uniform.into_boxed_slice(),
+        plane_bytes: plane_bytes(1, width),
+    };
     // Levels differ in the routines of instructions, and in nothing else.
     load(
         program,
         SimdLevel::Baseline,
-        &uniform,
+        &key,
         true,
         SuperinstructionSet::NONE,
     )
     .segments
-}
-
-/// Bytes of `planes` planes, for `width` points.
-fn plane_bytes(planes: usize, width: usize) -> usize {
-    planes * plane_words(width) * size_of::<u32>()
-}
-
-/// The fewest points that a chunk can have.
-fn least_width(program: &Bytecode) -> usize {
-    if program.quad.is_some() { QUAD } else { 1 }
-}
-
-/// Planes of a program, without those of globals.
-fn least_planes(program: &Bytecode) -> usize {
-    program.registers as usize + 1 + SCRATCH_PLANES as usize
-}
-
-/// Whether the registers of a program can have planes; else its points run one by one.
-fn may_have_planes(program: &Bytecode) -> bool {
-    plane_bytes(least_planes(program), least_width(program)) <= MAX_PLANE_BYTES
-}
-
-/// The width of a chunk whose program has `planes` planes.
-fn width_for(planes: usize) -> usize {
-    let mut width = DEFAULT_WIDTH;
-    while width > MIN_WIDTH && plane_bytes(planes, width) > CACHE_BYTES {
-        width /= 2;
-    }
-    width
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::basic_blocks::{
 };
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::closures::planes::NodeKind;
-use crate::native::{ArithmeticKind, Segment};
+use crate::native::{ArithmeticKind, Segment, SegmentKey};
 use adumbra_ir::host::move_steps;
 use adumbra_ir::module::{ClosureId, ExplicitMip, Slopes};
 use adumbra_ir::types::Direction;
@@ -84,16 +84,16 @@ impl BatchCode {
     }
 }
 
-/// Resolves a program for a level. `uniform` has for each word among the globals whether it is the
-/// same for all points of a chunk. A native backend gets segments in place of superinstructions.
+/// Resolves a program for a level. A native backend gets segments in place of superinstructions.
 /// Else all superinstructions are used except those in `without`.
 pub(super) fn load(
     program: &Bytecode,
     level: SimdLevel,
-    uniform: &[bool],
+    key: &SegmentKey,
     native: bool,
     without: SuperinstructionSet,
 ) -> BatchCode {
+    let uniform = &key.uniform;
     let calls = BatchCalls::of(program);
     let operands = Operands::new(program);
     let mut blocks = BatchBlocks::new(&operands, &calls.bails_out);
@@ -124,6 +124,7 @@ pub(super) fn load(
         operands: &operands,
         level,
         uniform,
+        plane_bytes: key.plane_bytes,
         native,
         without,
         map: own_locations.clone(),
@@ -198,6 +199,7 @@ struct Loader<'p> {
     operands: &'p Operands<'p>,
     level: SimdLevel,
     uniform: &'p [bool],
+    plane_bytes: usize,
     native: bool,
     /// Superinstructions that are not used.
     without: SuperinstructionSet,

@@ -128,7 +128,7 @@ impl Loader<'_> {
 
     /// Emits the instruction for a segment.
     fn emit_segment(&mut self, instructions: &[BatchInstruction], live_out: &[u32]) {
-        let mut words = SegmentLocations::default();
+        let mut words = SegmentLocations::new(self.plane_bytes);
         let computed = instructions
             .iter()
             .map(|inst| self.arithmetic_inst(inst, &mut words));
@@ -207,14 +207,23 @@ impl Live {
 }
 
 /// The locations of a segment, and its operands.
-#[derive(Default)]
 struct SegmentLocations {
+    plane_bytes: usize,
     numbers: FxHashMap<OperandLocation, u32>,
     operands: Vec<OperandLocation>,
     locations: Vec<WordLocation>,
 }
 
 impl SegmentLocations {
+    fn new(plane_bytes: usize) -> SegmentLocations {
+        SegmentLocations {
+            plane_bytes,
+            numbers: FxHashMap::default(),
+            operands: Vec::new(),
+            locations: Vec::new(),
+        }
+    }
+
     /// The value at the next locations, with these lanes.
     fn dual_operand(
         &mut self,
@@ -235,9 +244,11 @@ impl SegmentLocations {
     fn of(&mut self, location: OperandLocation, constants: &[u32]) -> u32 {
         *self.numbers.entry(location).or_insert_with(|| {
             self.locations.push(match location {
-                OperandLocation::Plane(_)
-                | OperandLocation::Global(_)
-                | OperandLocation::Scratch(_) => WordLocation::Plane,
+                OperandLocation::Plane(register) => {
+                    let distance = i32::try_from(register as usize * self.plane_bytes);
+                    distance.map_or(WordLocation::Plane, WordLocation::RegisterPlane)
+                }
+                OperandLocation::Global(_) | OperandLocation::Scratch(_) => WordLocation::Plane,
                 OperandLocation::Uniform(_)
                 | OperandLocation::Input(_)
                 | OperandLocation::UniformGlobal(_) => WordLocation::Uniform,

@@ -112,7 +112,11 @@ impl Text {
 
 /// A program as batch instructions, all of whose globals are varying.
 fn loaded(program: &Bytecode, level: SimdLevel, without: SuperinstructionSet) -> BatchCode {
-    load(program, level, &[false; 64], false, without)
+    let key = SegmentKey {
+        uniform: [false; 64].into(),
+        plane_bytes: 0,
+    };
+    load(program, level, &key, false, without)
 }
 
 /// The superinstructions of a program, as routines.
