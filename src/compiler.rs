@@ -12,7 +12,6 @@ use adumbra_frontend::Interner;
 use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
-use adumbra_frontend::lower::LowerOptions;
 use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{
     self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassObserver, PassOptions,
@@ -271,8 +270,8 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 let entry = FunctionId(i as u32);
-                let options = self.lower_options();
-                match lower_module(&checked.program, &interner, entry, options) {
+                let slopes = self.slopes();
+                match lower_module(&checked.program, &interner, entry, slopes) {
                     Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
@@ -409,26 +408,30 @@ impl Compiler {
     /// As [`compile`](Compiler::compile).
     pub fn lowered(&self, sources: &Sources) -> Result<Module, Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        Ok(self.front_of(sources, MainSource::File)?.module)
+        Ok(self
+            .derived(sources, MainSource::File, &mut |_, _| {})?
+            .module)
     }
 
+    /// Sources to a lowered module.
     fn front_of(&self, sources: &Sources, main: MainSource) -> Result<FrontendOutput, Diagnostics> {
-        self.front_observed(sources, main, &mut |_, _| {})
+        let shader = self.options.shader.as_deref();
+        let front = self.run_frontend(sources.as_slice(), main, shader);
+        front.map_err(|found| Diagnostics::new(found, sources))
     }
 
-    fn front_observed(
+    /// [`front_of`](Compiler::front_of), with the derivatives.
+    fn derived(
         &self,
         sources: &Sources,
         main: MainSource,
         watch: &mut PassObserver,
     ) -> Result<FrontendOutput, Diagnostics> {
-        let shader = self.options.shader.as_deref();
-        let front = self.run_frontend(sources.as_slice(), main, shader);
-        let front = front.and_then(|mut front| {
-            self.derive(&mut front, watch)?;
-            Ok(front)
-        });
-        front.map_err(|found| Diagnostics::new(found, sources))
+        let mut front = self.front_of(sources, main)?;
+        match self.derive(&mut front, watch) {
+            Ok(()) => Ok(front),
+            Err(found) => Err(Diagnostics::new(found, sources)),
+        }
     }
 
     /// The intermediate representation of an expression after the last run of a pass, as text;
@@ -471,7 +474,7 @@ impl Compiler {
             output_shadows: true,
             ..self.pass_options()
         };
-        let front = self.front_observed(sources, MainSource::Expression, watch);
+        let front = self.derived(sources, MainSource::Expression, watch);
         let mut module = front?.module;
         passes::expand(&mut module, &options, watch).map_err(refused)?;
         passes::run_observed(module, &options, watch);
@@ -504,16 +507,13 @@ impl Compiler {
         Ok(module)
     }
 
-    fn lower_options(&self) -> LowerOptions {
-        let slopes = match self.options.derivatives {
+    /// Whether samples have slopes.
+    fn slopes(&self) -> Slopes {
+        match self.options.derivatives {
             // Neighbours differ in textures, too.
             Derivatives::Quad(_) => Slopes::Omitted,
             _ if self.texture_slopes => Slopes::Given,
             _ => Slopes::Omitted,
-        };
-        LowerOptions {
-            slopes,
-            is_differentiated: !self.transformations.is_empty(),
         }
     }
 
@@ -533,30 +533,24 @@ impl Compiler {
         main: MainSource,
     ) -> Result<(Arc<Program>, Vec<SessionOutput>), Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        let mut front = self.front_of(sources, main)?;
-        let given = std::mem::take(&mut front.given);
-        let shadows = OutputShadows::of(main);
         let origin = Origin::Sources(self.clone(), main);
-        Ok((self.finish(front, sources, shadows, origin)?, given))
+        let (program, front) = origin.compile(Some(sources))?;
+        Ok((program, front.given))
     }
 
-    /// Lowered module to program.
-    pub(crate) fn finish(
+    /// Lowered module, with its derivatives, to program. Without sources to point into there are no
+    /// warnings.
+    fn finish(
         &self,
-        front: FrontendOutput,
-        sources: &Sources,
+        front: &mut FrontendOutput,
+        sources: Option<&Sources>,
         shadows: OutputShadows,
         origin: Origin,
-    ) -> Result<Arc<Program>, Diagnostics> {
+    ) -> Result<Arc<Program>, Vec<Diagnostic>> {
         let mut clock = PhaseClock::start();
-        let FrontendOutput {
-            module,
-            outputs,
-            mut warnings,
-            phases,
-            kept,
-            ..
-        } = front;
+        let module = std::mem::take(&mut front.module);
+        let mut warnings = std::mem::take(&mut front.warnings);
+        let phases = front.phases;
         let origins = self.lost_derivatives(&module);
         warnings.extend(origins.warnings);
         let mut options = self.pass_options();
@@ -564,7 +558,7 @@ impl Compiler {
         match shadows {
             OutputShadows::Required => options.output_shadows = true,
             OutputShadows::FromOptions if options.output_shadows => {
-                let lost = second_order_warnings(&module, &outputs, &origins.second_order);
+                let lost = second_order_warnings(&module, &front.outputs, &origins.second_order);
                 of_outputs = lost.len();
                 warnings.extend(lost);
             }
@@ -574,9 +568,13 @@ impl Compiler {
             Ok(module) => module,
             Err(found) => {
                 warnings.extend(found);
-                return Err(Diagnostics::new(warnings, sources));
+                return Err(warnings);
             }
         };
+        if sources.is_none() {
+            warnings.clear();
+            of_outputs = 0;
+        }
         let lower = clock.lap();
         let layout = match self.transformations.is_empty() {
             true => self.layout.clone(),
@@ -595,19 +593,19 @@ impl Compiler {
                     BackendOutput { phases, ..back },
                     Compilation {
                         layout,
-                        sources: Some(sources.clone()),
-                        origin: Some(origin),
+                        sources: sources.cloned(),
+                        origin,
                         warnings,
                         of_outputs,
                         second_order: origins.second_order,
-                        kept,
+                        kept: std::mem::take(&mut front.kept),
                     },
                 );
                 Ok(Arc::new(program))
             }
             Err(diagnostic) => {
                 warnings.push(diagnostic);
-                Err(Diagnostics::new(warnings, sources))
+                Err(warnings)
             }
         }
     }

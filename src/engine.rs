@@ -62,8 +62,6 @@ impl Engine {
 /// Why an engine cannot run a program here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
-    /// The program was loaded as bytecode, so there is no module for the reference engine.
-    Reference,
     /// The batch engine needs instructions that this processor lacks.
     Simd(SimdError),
     /// There is no machine code for this processor, or for the instructions of the batch engine.
@@ -93,9 +91,6 @@ impl EngineError {
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EngineError::Reference => f.write_str(
-                "the engine `reference` needs the source; this program was loaded as bytecode",
-            ),
             EngineError::Simd(no) => no.fmt(f),
             EngineError::Native => f.write_str(
                 "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them, or an aarch64 processor",

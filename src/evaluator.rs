@@ -131,9 +131,8 @@ impl Evaluator {
     /// An evaluator with the given engine and limits.
     ///
     /// # Errors
-    /// If the engine cannot run here. The reference needs a program with its sources; the one for
-    /// batches, the instructions that the environment names; the native one, a processor with code.
-    /// Each needs its feature.
+    /// If the engine cannot run here. The one for batches needs the instructions that the
+    /// environment names; the native one, a processor with code. Each needs its feature.
     pub fn with(
         instance: &Instance,
         engine: Engine,
@@ -142,9 +141,6 @@ impl Evaluator {
         let quad = instance.program().bytecode().quad();
         let memory = Arc::new(BufferMemory::new(instance.buffers()));
         let machine = match engine {
-            Engine::Reference if instance.program().module().is_none() => {
-                return Err(EngineError::Reference);
-            }
             Engine::Native if !Tier::Native.is_available() => {
                 return Err(EngineError::native_unavailable());
             }

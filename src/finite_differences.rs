@@ -40,8 +40,7 @@ pub struct CentralDifference {
 
 /// Moves every global by a step times its derivative to either side, along x and then along y, and
 /// evaluates in f64, for steps of several lengths. Gives the scalars of the outputs in order: zero
-/// where a scalar is no float. `None` if the program was loaded, the point itself was stopped, or
-/// the host let it wait.
+/// where a scalar is no float. `None` if the point itself was stopped, or the host let it wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, derivatives::central_differences};
@@ -62,7 +61,7 @@ pub fn central_differences<G: PointGlobals>(
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<CentralDifference>> {
     let _mode = FloatEnvironment::enter();
-    let reference = WidePoint::new(instance, globals, Limits::default())?;
+    let reference = WidePoint::new(instance, globals, Limits::default());
     let middle = reference.evaluate(&reference.start, host)?;
     let mut differences: Vec<CentralDifference> = (middle.outputs.iter())
         .map(|slot| CentralDifference {
@@ -127,7 +126,7 @@ pub fn parameter_differences<G: PointGlobals>(
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<Vec<(f64, bool)>>> {
     let _mode = FloatEnvironment::enter();
-    let reference = WidePoint::new(instance, globals, limits)?;
+    let reference = WidePoint::new(instance, globals, limits);
     let middle = reference.evaluate(&reference.start, host)?;
     let motions = parameters.iter().map(|by| reference.motion_of(*by));
     let slopes = motions.map(|motion| reference.differences(&middle, &motion, host));
@@ -152,16 +151,12 @@ struct WidePoint<'m> {
 }
 
 impl<'m> WidePoint<'m> {
-    fn new<G: PointGlobals>(
-        instance: &'m Instance,
-        globals: &G,
-        limits: Limits,
-    ) -> Option<WidePoint<'m>> {
+    fn new<G: PointGlobals>(instance: &'m Instance, globals: &G, limits: Limits) -> WidePoint<'m> {
         let program = instance.program();
-        let module = program.module()?;
+        let module = program.module();
         let mut buffer = Vec::new();
         let globals = point_words(globals, program.globals(), &mut buffer);
-        Some(WidePoint {
+        WidePoint {
             module,
             options: eval::EvalOptions {
                 limits,
@@ -170,7 +165,7 @@ impl<'m> WidePoint<'m> {
             },
             start: widen(&reference_point(globals, instance)),
             is_read: read_globals(module),
-        })
+        }
     }
 
     fn evaluate(

@@ -119,8 +119,9 @@ impl Program {
     ///
     /// # Errors
     /// If the request names what the program does not have, or what has no floats; if nothing is
-    /// left to differentiate of or by; if the program was loaded, or has inputs folded in; if the
-    /// shader has no such derivative ([E0564](crate::diagnostics::page) in quads, E0559, E0612).
+    /// left to differentiate of or by; if the program has inputs folded in, or was loaded and has
+    /// derivatives of functions; if the shader has no such derivative
+    /// ([E0564](crate::diagnostics::page) in quads, E0559, E0612).
     pub fn gradient(&self, request: &GradientRequest) -> Result<Gradient, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let origin = self.differentiable_origin()?;
@@ -133,14 +134,15 @@ impl Program {
     /// How the program was compiled.
     ///
     /// # Errors
-    /// If it was loaded, or has inputs folded in.
+    /// If it has inputs folded in, or was loaded and has derivatives of functions.
     pub(crate) fn differentiable_origin(&self) -> Result<&Origin, Diagnostics> {
-        self.origin().ok_or_else(|| {
+        let origin = self.origin();
+        origin.is_differentiable().then_some(origin).ok_or_else(|| {
             let none = Sources::new("<program>", "");
             let refused = Diagnostic::new(
                 Code::NoSuchGradient,
                 Span::default(),
-                "a program that was loaded, or has inputs folded in, has no gradient",
+                "a program that has inputs folded in, or was loaded and has derivatives of functions, has no gradient, and no other options",
             )
             .help("take the gradient of the program as it was compiled; it can be written, loaded and folded itself");
             Diagnostics::new(vec![refused], self.sources().unwrap_or(&none))

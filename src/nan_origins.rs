@@ -13,7 +13,7 @@ use adumbra_vm::FloatEnvironment;
 /// For each scalar of the outputs, in order, the source spans where its value, its ddx and its ddy
 /// became NaN. They are the first operations on the way there that gave one though no operand was
 /// one. A derivative is the one in the program, so it is never NaN where it has no demand. `None`
-/// if the program was loaded, the point was stopped, or the host let it wait.
+/// if the point was stopped, or the host let it wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, Type, inspect::nan_origins};
@@ -40,13 +40,13 @@ pub fn nan_origins<G: PointGlobals>(
 ) -> Option<Vec<NanOrigin>> {
     let _mode = FloatEnvironment::enter();
     let program = instance.program();
-    let module = program.module()?;
+    let module = program.module();
     let mut buffer = Vec::new();
     let globals = point_words(globals, program.globals(), &mut buffer);
     if module.quad.is_some() {
         let mut neighbours = QuadNeighbours::new(program.globals());
         let quad = neighbours.quad_globals(program.globals(), globals);
-        let outcomes = in_quad(instance, quad, Corner::UpperLeft, limits, host)?;
+        let outcomes = in_quad(instance, quad, Corner::UpperLeft, limits, host);
         return origins_in_quad(instance, &outcomes, Corner::UpperLeft);
     }
     let outcome = alone(instance, globals, limits, host)?;
@@ -56,7 +56,7 @@ pub fn nan_origins<G: PointGlobals>(
 /// The source span of the origin of the first NaN that a message of the point reported: the first
 /// operation on the way there that gave one though no operand was one. A program [compiled to be
 /// observed](crate::Compiler::compile_observed) reports every variable. `None` if there is no such
-/// NaN, the program was loaded or is evaluated in quads, or the host let the point wait.
+/// NaN, the program is evaluated in quads, or the host let the point wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, inspect::observed_nan_origin};
@@ -78,7 +78,7 @@ pub fn observed_nan_origin<G: PointGlobals>(
 ) -> Option<Span> {
     let _mode = FloatEnvironment::enter();
     let program = instance.program();
-    let module = program.module()?;
+    let module = program.module();
     if module.quad.is_some() {
         return None;
     }
@@ -94,7 +94,7 @@ fn alone(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<EvalOutcome> {
-    let module = instance.program().module()?;
+    let module = instance.program().module();
     let options = with_origins(limits);
     match eval::begin(module, &reference_point(globals, instance), &options, host) {
         Progress::Done(outcome) => Some(outcome),
@@ -143,7 +143,7 @@ pub fn nan_origins_in_quad<G: PointGlobals>(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<Vec<NanOrigin>> {
-    let outcomes = quad_of(instance, globals, corner, limits, host)?;
+    let outcomes = quad_of(instance, globals, corner, limits, host);
     origins_in_quad(instance, &outcomes, corner)
 }
 
@@ -158,7 +158,7 @@ pub fn observed_nan_origin_in_quad<G: PointGlobals>(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<Span> {
-    let outcomes = quad_of(instance, globals, corner, limits, host)?;
+    let outcomes = quad_of(instance, globals, corner, limits, host);
     outcomes[corner as usize].as_ref()?.observed_nan
 }
 
@@ -168,7 +168,7 @@ fn quad_of<G: PointGlobals>(
     corner: Corner,
     limits: Limits,
     host: &mut dyn Host,
-) -> Option<[Option<EvalOutcome>; 4]> {
+) -> [Option<EvalOutcome>; 4] {
     let _mode = FloatEnvironment::enter();
     let layout = instance.program().globals();
     let mut buffers = [const { Vec::new() }; 4];
@@ -199,8 +199,8 @@ fn in_quad(
     corner: Corner,
     limits: Limits,
     host: &mut dyn Host,
-) -> Option<[Option<EvalOutcome>; 4]> {
-    let module = instance.program().module()?;
+) -> [Option<EvalOutcome>; 4] {
+    let module = instance.program().module();
     let rule = module
         .quad
         .expect("the program's points are evaluated in quads");
@@ -221,10 +221,10 @@ fn in_quad(
             });
         }
     });
-    Some(lanes.map(|lane| match lane.0 {
+    lanes.map(|lane| match lane.0 {
         Progress::Done(outcome) => Some(outcome),
         Progress::Pending(_) => None,
-    }))
+    })
 }
 
 /// The origins of a point's outputs, whose derivatives are differences between the four.
@@ -233,7 +233,7 @@ fn origins_in_quad(
     outcomes: &[Option<EvalOutcome>; 4],
     corner: Corner,
 ) -> Option<Vec<NanOrigin>> {
-    let module = instance.program().module()?;
+    let module = instance.program().module();
     let rule = module.quad?;
     let finished = |of: Corner| {
         let outcome = outcomes[of as usize].as_ref();

@@ -15,7 +15,7 @@ use crate::tier::shared::TierState;
 use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, KeptRecord, PassOptions};
 use adumbra_ir::quad::Quad;
-use adumbra_ir::{Code, Diagnostic, Module, Span};
+use adumbra_ir::{Diagnostic, Module};
 #[cfg(feature = "batch")]
 use adumbra_vm::LoadedCode;
 use adumbra_vm::bytecode::{Interface, Opcode};
@@ -23,10 +23,13 @@ use adumbra_vm::native::NativeBackend;
 use adumbra_vm::{Bytecode, FloatEnvironment};
 use std::sync::{Arc, OnceLock};
 
+mod file;
 mod fold;
 mod instance;
 mod interface;
 
+pub use file::MAX_FILE_BYTES;
+pub(crate) use file::ProgramFile;
 pub use fold::FoldError;
 pub use instance::Instance;
 
@@ -34,24 +37,21 @@ pub use instance::Instance;
 /// evaluators.
 #[derive(Debug)]
 pub struct Program {
-    /// The module that the reference engine walks; a program that was loaded has none.
-    module: Option<Module>,
+    /// The module that the reference engine walks.
+    module: Module,
     bytecode: Arc<Bytecode>,
     layout: GlobalsLayout,
     /// A program that was loaded has none.
     sources: Option<Sources>,
-    /// How it was compiled; `None` for a program that was loaded, or has inputs folded in.
-    origin: Option<Box<Origin>>,
+    origin: Box<Origin>,
     warnings: Vec<Diagnostic>,
     /// How many of them, the last ones, say that an output's own derivative is of second order: one
     /// for each such output, in order.
     of_outputs: usize,
-    /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was
-    /// loaded.
+    /// Per scalar of the outputs, whether it depends on a derivative.
     second_order: Vec<bool>,
-    /// The module that folding starts from; `None` without inputs, and for a program that was
-    /// loaded.
-    prepared: Option<PreparedModule>,
+    /// The module that folding starts from; `None` without inputs.
+    prepared: Option<Arc<PreparedModule>>,
     /// What reverse mode keeps; empty for a program that was loaded.
     kept: Vec<KeptRecord>,
     phases: Phases,
@@ -71,12 +71,18 @@ pub(crate) struct PreparedModule {
     pub(crate) options: PassOptions,
 }
 
+impl HeapSize for PreparedModule {
+    fn heap_bytes(&self) -> usize {
+        self.module.heap_bytes()
+    }
+}
+
 /// What a program has of its compilation beside its code.
 #[derive(Debug)]
 pub(crate) struct Compilation {
     pub(crate) layout: GlobalsLayout,
     pub(crate) sources: Option<Sources>,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Origin,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) of_outputs: usize,
     pub(crate) second_order: Vec<bool>,
@@ -87,17 +93,17 @@ impl Program {
     pub(crate) fn new(back: BackendOutput, of: Compilation) -> Program {
         let bytecode = Arc::new(back.bytecode);
         Program {
-            module: Some(back.module),
+            module: back.module,
             #[cfg(feature = "batch")]
             loaded_code: Arc::new(LoadedCode::new(&bytecode)),
             bytecode,
             layout: of.layout,
             sources: of.sources,
-            origin: of.origin.map(Box::new),
+            origin: Box::new(of.origin),
             warnings: of.warnings,
             of_outputs: of.of_outputs,
             second_order: of.second_order,
-            prepared: back.prepared,
+            prepared: back.prepared.map(Arc::new),
             kept: of.kept,
             phases: back.phases,
             native: OnceLock::new(),
@@ -105,13 +111,13 @@ impl Program {
         }
     }
 
-    /// Whether a file is serialised bytecode, perhaps a damaged one.
+    /// Whether a file is a serialised program, perhaps a damaged one.
     pub fn is_bytecode(bytes: &[u8]) -> bool {
-        bytes.starts_with(&adumbra_vm::bytecode::MAGIC)
+        bytes.starts_with(&file::MAGIC)
     }
 
-    /// Reads serialised bytecode. It is validated first, so any bytes may be passed; the reference
-    /// engine cannot run it.
+    /// Reads a serialised program, and makes its bytecode. Any bytes may be passed. It is the
+    /// program that was written, but for its sources and warnings.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Program, Sources};
@@ -126,44 +132,19 @@ impl Program {
     /// # Errors
     /// If the bytes are invalid.
     pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
-        Program::from_serialised(bytes, |_| OnceLock::new())
-    }
-
-    /// A program from its serialised form.
-    pub(crate) fn from_serialised(
-        bytes: &[u8],
-        native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<NativeCompiler>>>,
-    ) -> Result<Arc<Program>, Diagnostic> {
-        let bytecode = Bytecode::from_bytes(bytes)?;
-        let layout = GlobalsLayout::of_program(&bytecode.interface().globals).map_err(|error| {
-            let message = format!("the bytecode file is invalid: {error}");
-            Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
-                .help("compile the shader again")
-        })?;
-        let native = native(&bytecode);
-        let bytecode = Arc::new(bytecode);
-        Ok(Arc::new(Program {
-            module: None,
-            native,
-            #[cfg(feature = "batch")]
-            loaded_code: Arc::new(LoadedCode::new(&bytecode)),
-            bytecode,
-            layout,
-            sources: None,
-            origin: None,
-            warnings: Vec::new(),
-            of_outputs: 0,
-            second_order: Vec::new(),
-            prepared: None,
-            kept: Vec::new(),
-            phases: Phases::default(),
-            tiers: Arc::default(),
-        }))
+        let _mode = FloatEnvironment::enter();
+        let file = ProgramFile::from_bytes(bytes)?;
+        let layout = GlobalsLayout::of_program(&file.module.globals).map_err(file::invalid)?;
+        match Origin::of_file(file, layout).compile(None) {
+            Ok((program, _)) => Ok(program),
+            Err(mut refused) => Err(refused.diagnostics.remove(0)),
+        }
     }
 
     /// The serialised form: versioned, checksummed, the same on every machine.
     pub fn to_bytecode(&self) -> Vec<u8> {
-        self.bytecode.to_bytes()
+        let _mode = FloatEnvironment::enter();
+        self.origin.file(self.sources()).to_bytes()
     }
 
     /// The sources that it was compiled from, which spans of warnings and faults point into. `None`
@@ -173,8 +154,8 @@ impl Program {
     }
 
     /// How it was compiled.
-    pub(crate) fn origin(&self) -> Option<&Origin> {
-        self.origin.as_deref()
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Warnings of the compilation.
@@ -288,12 +269,11 @@ impl Program {
         } = self;
         // Evaluators hold the bytecode, too, but it is the program's.
         let bytecode = ARC_OVERHEAD + size_of::<Bytecode>() + (**bytecode).heap_bytes();
-        let module = module.heap_bytes() + prepared.as_ref().map_or(0, |p| p.module.heap_bytes());
+        let module = module.heap_bytes() + prepared.heap_bytes();
         let rest = layout.heap_bytes()
             + sources.heap_bytes()
-            + origin
-                .as_ref()
-                .map_or(0, |origin| size_of::<Origin>() + origin.heap_bytes())
+            + size_of::<Origin>()
+            + origin.heap_bytes()
             + warnings.heap_bytes()
             + second_order.heap_bytes()
             + kept.heap_bytes();
@@ -318,6 +298,12 @@ impl Program {
     #[cfg(feature = "batch")]
     pub(crate) fn loaded_code(&self) -> &Arc<LoadedCode> {
         &self.loaded_code
+    }
+
+    /// Gives a program that has no machine code yet that which was linked.
+    #[cfg(feature = "objects")]
+    pub(crate) fn set_native(&self, native: Option<Arc<NativeCompiler>>) {
+        self.native.set(native).expect("there is none yet");
     }
 
     /// The compiler of its machine code, which all evaluators share.
@@ -353,7 +339,7 @@ impl Program {
         native.map_or_else(String::new, |native| native.perf_map())
     }
 
-    /// Statistics of the compilation and the program. It serialises the program to count its bytes.
+    /// Statistics of the compilation and the program.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -371,7 +357,7 @@ impl Program {
         };
         Stats {
             phases_us: self.phases,
-            ir_ops: self.module.as_ref().map_or(0, count),
+            ir_ops: count(&self.module),
             bytecode_ops: code.ops,
             bytecode_bytes: code.bytes,
             lanes: code.lanes,
@@ -406,17 +392,16 @@ impl Program {
     }
 
     /// The intermediate representation as text: the input of the engines, optimised and with lanes.
-    /// `None` for a program that was loaded.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
-    /// assert!(program.ir().unwrap().contains("mul"));
+    /// assert!(program.ir().contains("mul"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn ir(&self) -> Option<String> {
-        self.module.as_ref().map(crate::inspect::ir_text)
+    pub fn ir(&self) -> String {
+        crate::inspect::ir_text(&self.module)
     }
 
     /// The demanded derivatives of each value.
@@ -431,9 +416,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn demand(&self) -> Vec<FunctionReport> {
-        self.module
-            .as_ref()
-            .map_or_else(Vec::new, passes::demand_report)
+        passes::demand_report(&self.module)
     }
 
     /// The instructions of the register machine, for people.
@@ -455,17 +438,17 @@ impl Program {
     }
 
     /// The intermediate representation that the bytecode was made from, and that the reference
-    /// engine walks; `None` if the program was loaded.
+    /// engine walks.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
-    /// assert_eq!(program.module().unwrap().entry().name, "half");
+    /// assert_eq!(program.module().entry().name, "half");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn module(&self) -> Option<&Module> {
-        self.module.as_ref()
+    pub fn module(&self) -> &Module {
+        &self.module
     }
 
     pub(crate) fn bytecode(&self) -> &Arc<Bytecode> {

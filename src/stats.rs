@@ -14,7 +14,7 @@ pub struct Stats {
     pub ir_ops: usize,
     /// Instructions of the register machine.
     pub bytecode_ops: usize,
-    /// Bytes of the serialised bytecode.
+    /// Bytes of the bytecode in memory: instructions, constants and lists.
     pub bytecode_bytes: usize,
     /// Derivatives that instructions compute, counted per instruction and direction.
     pub lanes: usize,

@@ -232,7 +232,8 @@ impl AdumbraProgram {
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
-/// host that does not need them. A program that was loaded has no gradient.
+/// host that does not need them. A program that was loaded has no gradient if it has derivatives of
+/// functions itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_gradient(
     program: *const AdumbraProgram,

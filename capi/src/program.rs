@@ -33,13 +33,13 @@ pub struct AdumbraStats {
     pub size: u32,
     /// 1 if points are evaluated in quads.
     pub in_quads: u32,
-    /// Microseconds from source to program; 0 for one that was loaded.
+    /// Microseconds from source, or from the module of a file, to program.
     pub compile_microseconds: f64,
-    /// Instructions of the intermediate representation; 0 for a program that was loaded.
+    /// Instructions of the intermediate representation.
     pub ir_ops: u64,
     /// Instructions of the register machine.
     pub bytecode_ops: u64,
-    /// Bytes of the program as a file.
+    /// Bytes of the register machine's code, with its constants.
     pub bytecode_bytes: u64,
     /// Derivatives that instructions compute, counted per instruction and direction.
     pub lanes: u64,

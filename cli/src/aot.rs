@@ -36,7 +36,6 @@ pub fn aot(args: AotArgs) -> CliResult {
                 is_evaluated: false,
                 texture_slopes: false,
                 format: OutputFormat::of(false),
-                compile: &args.compile,
             };
             let (program, sources) = load(&wanted, &setup)?;
             report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);

@@ -5,7 +5,7 @@ use crate::decision::SourceDecision;
 use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::load::report_compile_error;
+use crate::load::{load_bytecode, report_compile_error};
 use crate::report::{self, OutputFormat, report_diagnostics};
 use crate::run::folded_instance;
 use crate::setup::Setup;
@@ -61,26 +61,28 @@ pub fn emit(args: EmitArgs) -> CliResult {
     files::check_no_overwrite(written, [&*args.file].into_iter())?;
     let setup = Setup::new(&args.compile)?;
     let (name, bytes) = input::read_bytes(&args.file)?;
-    let text = input::decode_source(&name, bytes)
-        .map_err(|diagnostics| report_diagnostics(&diagnostics, OutputFormat::of(args.json)))?;
+    let format = OutputFormat::of(args.json);
     let options = Options {
         shader: args.shader.clone(),
         output_derivatives: args.derivs,
         ..setup.options.clone()
     };
-    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
-    let input = match args.group {
-        true => input::read_group(&args.file, &name, &text).map(Input::Group),
-        false => files::with_includes(Sources::new(name, text)).map(Input::Sources),
+    let input = match Program::is_bytecode(&bytes) && !args.group {
+        true => load_bytecode(&name, &bytes, options.clone())?.map(Input::Program),
+        false => {
+            let text = input::decode_source(&name, bytes)
+                .map_err(|diagnostics| report_diagnostics(&diagnostics, format))?;
+            match args.group {
+                true => input::read_group(&args.file, &name, &text).map(Input::Group),
+                false => files::with_includes(Sources::new(name, text)).map(Input::Sources),
+            }
+        }
     };
+    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
         .map_err(|diagnostics| {
-            report_compile_error(
-                diagnostics,
-                args.shader.as_deref(),
-                OutputFormat::of(args.json),
-            )
+            report_compile_error(diagnostics, args.shader.as_deref(), format)
         })??;
     match &args.output {
         Some(path) => files::write_file(path, &bytes),
@@ -92,6 +94,8 @@ pub fn emit(args: EmitArgs) -> CliResult {
 enum Input {
     Sources(Sources),
     Group(Group),
+    /// A file of bytecode.
+    Program(Arc<Program>),
 }
 
 /// The stage's listing, as bytes.
@@ -110,6 +114,11 @@ fn stage(
         )));
     }
     let is_of_lowered = matches!(args.stage, Stage::Derivative | Stage::Decisions);
+    if let (true, Input::Program(_)) = (is_before_folding, input) {
+        return Ok(Err(CliError::usage(
+            "this stage is for source text; of a bytecode file there are `ir`, `demand`, `bytecode` and `asm`",
+        )));
+    }
     let lowered = match input {
         Input::Sources(sources) if is_of_lowered => Some(compiler.lowered(sources)?),
         Input::Group(group) if is_of_lowered => Some(compiler.lowered_group(group)?),
@@ -132,10 +141,12 @@ fn stage(
         }
         (_, Input::Sources(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,
+        (_, Input::Program(program)) => program.clone(),
     };
     Ok(
         folded_instance(&args.arguments, &program).and_then(|instance| {
-            let sources = program.sources().expect("it was compiled");
+            let none = Sources::new("", "");
+            let sources = program.sources().unwrap_or(&none);
             report::diagnostics_to_stderr(program.warnings(), sources, OutputFormat::of(args.json));
             let program = instance.program();
             if args.compile.stats {
@@ -154,7 +165,7 @@ fn stage(
 
 fn of_program(args: &EmitArgs, program: &Arc<Program>) -> CliResult<Vec<u8>> {
     Ok(match args.stage {
-        Stage::Ir => text_of(args, "ir", program.ir().unwrap_or_default()),
+        Stage::Ir => text_of(args, "ir", program.ir()),
         Stage::Demand => lanes_of(args, &program.demand()),
         Stage::Asm => assembly_of(args, program)?,
         _ if args.output.is_some() => program.to_bytecode(),

@@ -29,7 +29,6 @@ pub fn info(args: InfoArgs) -> CliResult {
         is_evaluated: false,
         texture_slopes: false,
         format: OutputFormat::of(args.json),
-        compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
     report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);

@@ -1,12 +1,13 @@
 //! Loads a program from a file: a source, a group, or serialised bytecode.
 
-use crate::args::{CompileArgs, DerivativesName, EngineName};
 use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
 use crate::report::{OutputFormat, report_diagnostics};
 use crate::setup::Setup;
-use adumbra::{Compiler, Diagnostic, Diagnostics, Options, Program, Sources, diagnostics::Code};
+use adumbra::{
+    Compiler, Derivatives, Diagnostic, Diagnostics, Options, Program, Sources, diagnostics::Code,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +24,6 @@ pub struct ProgramRequest<'a> {
     pub texture_slopes: bool,
     /// Whether diagnostics are for programs.
     pub format: OutputFormat,
-    pub compile: &'a CompileArgs,
 }
 
 impl<'a> ProgramRequest<'a> {
@@ -32,7 +32,6 @@ impl<'a> ProgramRequest<'a> {
         file: &'a Path,
         shader: Option<&'a str>,
         format: OutputFormat,
-        compile: &'a CompileArgs,
     ) -> ProgramRequest<'a> {
         ProgramRequest {
             file,
@@ -42,36 +41,27 @@ impl<'a> ProgramRequest<'a> {
             is_evaluated: true,
             texture_slopes: true,
             format,
-            compile,
         }
     }
 }
-
-/// The error of bytecode whose derivatives are asked for and not there.
-const NO_DERIVATIVES: &str = "the bytecode was compiled without the derivatives of its outputs: `adumbra emit --stage bytecode --derivs` compiles it with them";
 
 /// The program of a file, which is bytecode if it begins as bytecode does. The caller reports its
 /// warnings, once the usage is known to be right.
 ///
 /// # Errors
-/// If the file cannot be read or has errors, which are reported; if it is bytecode, and lacks what
-/// is asked for.
+/// If the file cannot be read or has errors, which are reported; if it is bytecode, and a shader of
+/// it is named.
 pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, Sources)> {
     let (name, bytes) = input::read_bytes(wanted.file)?;
     let refused = |diagnostics: Diagnostics| report_diagnostics(&diagnostics, wanted.format);
     if Program::is_bytecode(&bytes) && !wanted.group {
-        refuse_for_bytecode(wanted)?;
-        let sources = Sources::new(name, "");
-        return match Program::from_bytecode(&bytes) {
-            Ok(program) if wanted.derivs && !program.output_derivatives() => {
-                Err(CliError::usage(NO_DERIVATIVES))
-            }
-            Ok(program) => Ok((program, sources)),
-            Err(diagnostic) => Err(refused(Diagnostics {
-                sources,
-                diagnostics: vec![diagnostic],
-            })),
+        let options = Options {
+            output_derivatives: wanted.derivs,
+            shader: wanted.shader.map(str::to_owned),
+            ..setup.options.clone()
         };
+        let program = load_bytecode(&name, &bytes, options)?.map_err(refused)?;
+        return Ok((program, Sources::new(name, "")));
     }
     let text = input::decode_source(&name, bytes).map_err(refused)?;
     let options = Options {
@@ -112,25 +102,35 @@ pub fn report_compile_error(
     }
 }
 
-/// Refuses options of compilation for a program that is compiled already.
-fn refuse_for_bytecode(wanted: &ProgramRequest) -> CliResult {
-    let compile = wanted.compile;
-    let meant = [
-        (wanted.shader.is_some(), "--shader"),
-        (compile.merge_demand, "--merge-demand"),
-        (
-            compile.engine == EngineName::Reference,
-            "--engine reference",
-        ),
-        (
-            compile.derivatives != DerivativesName::Dual,
-            "--derivatives",
-        ),
-    ];
-    match meant.into_iter().find(|(given, _)| *given) {
-        None => Ok(()),
-        Some((_, option)) => Err(CliError::usage(format!(
-            "{option} is for source text; this file is compiled already"
-        ))),
+/// The program of a file of bytecode, compiled anew for options that are no defaults.
+///
+/// # Errors
+/// If an option is for source text.
+pub fn load_bytecode(
+    name: &str,
+    bytes: &[u8],
+    asked: Options,
+) -> CliResult<Result<Arc<Program>, Diagnostics>> {
+    if asked.shader.is_some() {
+        return Err(CliError::usage(
+            "--shader is for source text; this file is of one shader",
+        ));
     }
+    let loaded = Program::from_bytecode(bytes).map_err(|diagnostic| Diagnostics {
+        sources: Sources::new(name, ""),
+        diagnostics: vec![diagnostic],
+    });
+    Ok(loaded.and_then(|program| {
+        let mut options = program.options().clone();
+        if asked.derivatives != Derivatives::default() {
+            options.derivatives = asked.derivatives;
+            options.at_divergence = asked.at_divergence;
+        }
+        options.output_derivatives |= asked.output_derivatives;
+        options.merge_demand |= asked.merge_demand;
+        match options == *program.options() {
+            true => Ok(program),
+            false => program.with_options(options),
+        }
+    }))
 }

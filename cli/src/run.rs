@@ -44,11 +44,10 @@ pub fn run(args: RunArgs) -> CliResult {
         is_evaluated: true,
         texture_slopes: false,
         format: OutputFormat::of(args.json),
-        compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
 
-    if program.module().is_none() {
+    if program.sources().is_none() {
         check_bytecode(&setup, &program)?;
     }
     let mut instance = folded_instance(&args.arguments, &program)?;
@@ -95,12 +94,9 @@ fn check_bytecode(setup: &Setup, program: &Program) -> CliResult {
     Ok(())
 }
 
-/// The program with its inputs set by `--arg`, and folded in if it was compiled just now.
+/// The program with its inputs set by `--arg`, and folded in.
 pub fn folded_instance(arguments: &[InputSetting], program: &Arc<Program>) -> CliResult<Instance> {
     let instance = unfolded_instance(arguments, program)?;
-    if program.module().is_none() {
-        return Ok(instance);
-    }
     let names: Vec<&str> = arguments
         .iter()
         .map(|argument| argument.name.as_str())

@@ -49,7 +49,7 @@ pub(crate) struct ReferenceRule {
 
 impl ReferenceRule {
     pub(crate) fn new(program: &Program, parameter: &str, step: f64) -> ReferenceRule {
-        let mut module = program.module().expect("it was compiled").clone();
+        let mut module = program.module().clone();
         let sites = trace_decisions(&mut module, Tracing::Watched);
         ReferenceRule {
             watched: Reference::new(&module, parameter, step),

@@ -45,7 +45,7 @@ impl StudiedProgram {
     }
 
     pub(crate) fn reference(&self) -> Reference {
-        let module = self.program.module().expect("it was compiled");
+        let module = self.program.module();
         Reference::new(module, self.study.parameter, self.study.step)
     }
 

@@ -6,10 +6,11 @@ use crate::generate::derived::DerivedKind;
 use crate::generate::{GeneratedProgram, Profile};
 use crate::oracle::chain::compiler;
 use crate::oracle::modes::MODES;
-use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+use adumbra::{Compiler, GlobalsLayout, Program, Sources, Type};
 use adumbra_ir::text::{self, SpanComments};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Generated programs among the seeds.
 const PROGRAMS: u64 = 64;
@@ -33,14 +34,14 @@ pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
     Ok(seeds)
 }
 
-/// The bytecode files that campaigns change: of the project's sources, and of generated programs
-/// with everything that there is, in every mode.
+/// The programs whose files campaigns change: the project's sources, and generated programs with
+/// everything that there is, in every mode.
 ///
 /// # Errors
 /// If a folder or file of the project cannot be read.
-pub fn bytecode_files() -> std::io::Result<Vec<Vec<u8>>> {
+pub fn programs() -> std::io::Result<Vec<Arc<Program>>> {
     let sources = project_sources()?;
-    let mut files: Vec<Vec<u8>> = sources.iter().filter_map(|s| bytecode(s)).collect();
+    let mut programs: Vec<Arc<Program>> = sources.iter().filter_map(|s| compiled(s)).collect();
     let profiles = [
         Profile::ANY,
         Profile::derived(DerivedKind::Engines),
@@ -53,10 +54,10 @@ pub fn bytecode_files() -> std::io::Result<Vec<Vec<u8>>> {
             let mode = modes.next().expect("they are repeated");
             let sources = bundle::sources(&program.source);
             let compiled = sources.and_then(|sources| compiler(mode).compile(&sources));
-            files.extend(compiled.ok().map(|program| program.to_bytecode()));
+            programs.extend(compiled.ok());
         }
     }
-    Ok(files)
+    Ok(programs)
 }
 
 /// The sources of the project's tests and examples.
@@ -97,16 +98,16 @@ fn seed(target: &str, source: &str) -> Option<Vec<u8>> {
             let module = compiler.lowered(&sources).ok()?;
             (24, text::print(&module, SpanComments::Hidden).into_bytes())
         }
-        "bytecode" => (0, bytecode(source)?),
+        "bytecode" => (0, compiled(source)?.to_bytecode()),
         _ => return None,
     };
     Some([vec![0; 1 + passed], payload].concat())
 }
 
-/// The bytecode file of a text.
-fn bytecode(source: &str) -> Option<Vec<u8>> {
+/// The program of a text.
+fn compiled(source: &str) -> Option<Arc<Program>> {
     let (compiler, sources) = compilation(source)?;
-    Some(compiler.compile(&sources).ok()?.to_bytecode())
+    compiler.compile(&sources).ok()
 }
 
 /// A text, and a compiler for it.

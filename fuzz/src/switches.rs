@@ -113,7 +113,7 @@ impl SwitchSubject {
             let words = members.flat_map(|member| [&member.value, &member.ddx, &member.ddy]);
             words.flatten().copied().collect()
         };
-        let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
+        let bytecode = adumbra_vm::lower(program.module()).expect("it was compiled");
         SwitchSubject::new(name, bytecode, points.iter().map(words).collect())
     }
 

@@ -160,8 +160,8 @@ const IR_TOKENS: &[&str] = &[
     "index",
 ];
 
-/// Bytecode: the bytes as they are and after a right head, or a program's file with some of its
-/// bytes changed, in several ways since compiling takes longest.
+/// Files: the bytes as they are and after a right head, or a program's file with some of it
+/// changed, in several ways since compiling takes longest.
 ///
 /// # Errors
 /// The oracle's error.
@@ -177,10 +177,10 @@ fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
         return Ok(());
     }
     let (head, rest) = rest.split_at(rest.len() / 4);
-    let file = chain(rest)?.programs[kind - 1].to_bytecode();
+    let files = [chain(rest)?.programs[kind - 1].to_bytecode()];
     let mut choices = Choices::new(head);
     for _ in 0..WAYS {
-        let fate = check(&mutation::mutate(&file, &mut choices))?;
+        let fate = check(&mutation::mutant(&files, &mut choices))?;
         seen.count(fate.name());
     }
     Ok(())

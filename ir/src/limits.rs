@@ -13,5 +13,7 @@ pub const MAX_RECORD_FIELDS: usize = 1 << 12;
 pub const MAX_GLOBALS: usize = 1 << 14;
 /// Scalars of one type of a global, an input, an output or a closure's parameter.
 pub const MAX_TYPE_SCALARS: u64 = 1 << 16;
+/// Scalars of all types of a module's tables together: types are short to write but long to walk.
+pub const MAX_TABLE_SCALARS: u64 = 1 << 22;
 /// Structs and arrays within each other in one type, the scalar or vector innermost included.
 pub const MAX_TYPE_DEPTH: usize = 32;

@@ -95,7 +95,7 @@ pub struct Module {
     /// Names of values and arrays, as the shader writer gave them.
     pub names: Vec<String>,
     /// What the shader writer said of how functions are differentiated; none after
-    /// `differentiate`. IR text has none.
+    /// `differentiate`. IR text without spans has none.
     pub hints: DerivativeHints,
     /// The rule of derivatives, if they are taken from the neighbours in a quad; such a module has
     /// no shadows. The lanes of the shader's results are then those that the evaluator of the quad

@@ -252,7 +252,7 @@ pub fn check<'py>(
 ///
 /// Includes, units of a group, and files that textures name are looked for in the folder of the
 /// file; `root` is a folder above it, if they are elsewhere in that. The other parameters are those
-/// of `compile`; a program from bytecode has its globals already, and no gradients.
+/// of `compile`; a program from bytecode has its globals already.
 ///
 /// Raises `CompileError` if a source is at fault, `OSError` if the file cannot be read.
 #[pyfunction]

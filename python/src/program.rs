@@ -13,7 +13,6 @@ use crate::options::EvaluationOptions;
 use crate::values::Values;
 use adumbra::Diagnostics;
 use adumbra::batch::WholeBatch;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::collections::HashMap;
@@ -73,10 +72,18 @@ fn compiled(
         Source::Shader(sources) => compiler.compile(sources),
         Source::Group(group) => compiler.compile_group(group),
         Source::Bytecode(bytes) => {
-            adumbra::Program::from_bytecode(bytes).map_err(|diagnostic| Diagnostics {
+            let program = adumbra::Program::from_bytecode(bytes);
+            let program = program.map_err(|diagnostic| Diagnostics {
                 diagnostics: vec![diagnostic],
                 sources: adumbra::Sources::new("bytecode", ""),
-            })
+            })?;
+            match output_derivatives {
+                true => program.with_options(adumbra::Options {
+                    output_derivatives,
+                    ..program.options().clone()
+                }),
+                false => Ok(program),
+            }
         }
         Source::Gradient(_) => unreachable!("it has been made"),
     });
@@ -171,11 +178,6 @@ impl PyProgram {
     ) -> PyResult<Arc<adumbra::Program>> {
         if state.program.output_derivatives() {
             return Ok(state.program.clone());
-        }
-        if let Source::Bytecode(_) = self.source {
-            return Err(PyValueError::new_err(
-                "the bytecode was compiled without the derivatives of its outputs: compile it with `adumbra emit --stage bytecode --derivs`",
-            ));
         }
         if let Some(program) = locked(&state.with_derivatives).clone() {
             return Ok(program);

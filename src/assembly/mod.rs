@@ -187,9 +187,7 @@ impl Program {
         // Constants are folded, and floats are stored.
         let _mode = FloatEnvironment::enter();
         let bytecode = &**self.bytecode();
-        let places = self
-            .module()
-            .and_then(|module| lower::instruction_spans(module).ok());
+        let places = lower::instruction_spans(self.module()).ok();
         let lines = Lines {
             bytecode,
             sources: self.sources(),

@@ -9,8 +9,9 @@ use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::ast::{self, ReplEntry};
 use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
-use adumbra_frontend::lower::{LowerOptions, Observation};
+use adumbra_frontend::lower::Observation;
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
+use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{self, KeptRecord, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
@@ -42,6 +43,22 @@ pub(crate) struct FrontendOutput {
     pub(crate) phases: Phases,
 }
 
+impl FrontendOutput {
+    /// A module without sources.
+    pub(crate) fn of(module: Module) -> FrontendOutput {
+        FrontendOutput {
+            module,
+            outputs: Vec::new(),
+            given: Vec::new(),
+            observations: Vec::new(),
+            kept: Vec::new(),
+            transformed: Transformed::default(),
+            warnings: Vec::new(),
+            phases: Phases::default(),
+        }
+    }
+}
+
 /// The parsed sources.
 pub(super) struct ParsedSources<'a> {
     files: Vec<ast::AstFile<'a>>,
@@ -54,16 +71,16 @@ pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    options: LowerOptions,
+    slopes: Slopes,
 ) -> Result<Module, Diagnostic> {
-    let mut module = lower(program, interner, entry, options)?;
+    let mut module = lower(program, interner, entry, slopes)?;
     differentiate(&mut module, &mut |_, _| {})?;
     Ok(module)
 }
 
 /// Writes the bodies of derivatives of functions. Returns what those keep. Derivatives by quads
 /// follow later.
-fn differentiate(
+pub(super) fn differentiate(
     module: &mut Module,
     watch: &mut PassObserver,
 ) -> Result<Vec<KeptRecord>, Diagnostic> {
@@ -102,23 +119,21 @@ impl Compiler {
             Ok(entry) => outputs(&checked.program, *entry),
             Err(_) => Vec::new(),
         };
-        let (program, options) = (&checked.program, self.lower_options());
+        let (program, slopes) = (&checked.program, self.slopes());
         let lowered = entry.and_then(|entry| match self.observes {
-            true => lower_observed(program, &interner, entry, options, self.has_shadows()),
-            false => Ok((lower(program, &interner, entry, options)?, Vec::new())),
+            true => lower_observed(program, &interner, entry, slopes, self.has_shadows()),
+            false => Ok((lower(program, &interner, entry, slopes)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();
         match lowered {
             Ok((module, observations)) => Ok(FrontendOutput {
-                module,
-                kept: Vec::new(),
-                transformed: Transformed::default(),
                 observations,
                 outputs,
                 given,
                 warnings,
                 phases,
+                ..FrontendOutput::of(module)
             }),
             Err(diagnostic) => {
                 warnings.push(diagnostic);
@@ -127,8 +142,8 @@ impl Compiler {
         }
     }
 
-    /// Writes the bodies of derived functions, and makes the derivatives of the shader that are
-    /// asked for.
+    /// Makes the derivatives of the shader that are asked for, and writes the bodies of derived
+    /// functions.
     ///
     /// # Errors
     /// With the warnings so far, why there is no such derivative.
@@ -173,7 +188,7 @@ impl Compiler {
             closures: self.closures.as_deref().map(ClosureRegistry::closures),
             entry: parsed.entry,
             all_marked: self.all_marked,
-            slopes: self.lower_options().slopes,
+            slopes: self.slopes(),
             is_host_struct: self.layout.is_host_struct(),
             eliminated: &self.eliminated,
         };

@@ -1,7 +1,7 @@
 //! Programs that report each step of their points. The stages are the default ones; lowering alone
 //! adds messages.
 
-use super::{Compiler, MainSource, Origin, OutputShadows};
+use super::{Compiler, MainSource, Origin};
 use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -58,12 +58,9 @@ impl Compiler {
             observes: true,
             ..self.clone()
         };
-        let mut front = compiler.front_of(sources, MainSource::File)?;
-        let observations = std::mem::take(&mut front.observations);
-        front.warnings.clear();
-        let origin = Origin::Sources(compiler.clone(), MainSource::File);
-        let program = compiler.finish(front, sources, OutputShadows::Required, origin)?;
-        Ok((program, observations))
+        let origin = Origin::Sources(compiler, MainSource::File);
+        let (program, front) = origin.compile(Some(sources))?;
+        Ok((program, front.observations))
     }
 
     /// Whether values carry their derivatives.

@@ -1,13 +1,18 @@
-//! How a program was compiled, so that it can be compiled with more: with a derivative.
+//! What a program is made of: it can be compiled with more, with a derivative, and written to a
+//! file.
 
-use super::{Compiler, MainSource, OutputShadows};
+use super::frontend::differentiate;
+use super::{Compiler, FrontendOutput, MainSource, Options, OutputShadows};
 use crate::diagnostics::Diagnostics;
-use crate::gradient::{Transformation, Transformed};
+use crate::globals::GlobalsLayout;
+use crate::gradient::{Transformation, Transformed, transform};
 use crate::group::Group;
-use crate::program::Program;
+use crate::program::{PreparedModule, Program, ProgramFile};
 use crate::sources::Sources;
 use adumbra_ir::memory::HeapSize;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::passes::PassOptions;
+use adumbra_ir::{Code, Diagnostic, Module, Span, link};
+use adumbra_vm::FloatEnvironment;
 use std::sync::Arc;
 
 /// The compiler of a program, and what it compiled beside the program's sources.
@@ -17,9 +22,50 @@ pub(crate) enum Origin {
     Sources(Compiler, MainSource),
     /// A group.
     Group(Compiler, Group),
+    /// The module of a file, and whether it is as the shader writer meant its derivatives.
+    File(Compiler, Arc<Module>, bool),
+    /// A module with inputs as constants: the bits of those that are.
+    Folded(Compiler, Arc<PreparedModule>, Vec<Option<Box<[u32]>>>),
+}
+
+/// A compiler for a module before all passes, with these globals.
+fn compiler_of(layout: GlobalsLayout, options: PassOptions) -> Compiler {
+    Compiler::new(layout).with_options(Options {
+        shader: None,
+        derivatives: options.derivatives,
+        at_divergence: options.at_divergence,
+        merge_demand: options.merge_demand,
+        output_derivatives: options.output_shadows,
+        dropped_derivatives: options.dropped,
+    })
 }
 
 impl Origin {
+    /// That of a program in a file, which has these globals.
+    pub(crate) fn of_file(file: ProgramFile, layout: GlobalsLayout) -> Origin {
+        let compiler = compiler_of(layout, file.options);
+        Origin::File(compiler, Arc::new(file.module), file.is_differentiable)
+    }
+
+    /// That of a program with inputs as constants.
+    pub(crate) fn folded(
+        prepared: Arc<PreparedModule>,
+        constants: Vec<Option<Box<[u32]>>>,
+        layout: GlobalsLayout,
+    ) -> Origin {
+        let compiler = compiler_of(layout, prepared.options);
+        Origin::Folded(compiler, prepared, constants)
+    }
+
+    /// Whether derivatives can be taken of it.
+    pub(crate) fn is_differentiable(&self) -> bool {
+        match self {
+            Origin::Sources(..) | Origin::Group(..) => true,
+            Origin::File(.., is_differentiable) => *is_differentiable,
+            Origin::Folded(..) => false,
+        }
+    }
+
     /// The program of the same shader, transformed by these, with what they report.
     ///
     /// # Errors
@@ -29,33 +75,134 @@ impl Origin {
         sources: Option<&Sources>,
         transformations: &[Transformation],
     ) -> Result<(Arc<Program>, Transformed), Diagnostics> {
-        let with = |compiler: &Compiler| {
-            let transformations = transformations.iter().cloned();
-            transformations.fold(compiler.clone(), Compiler::with_transformation)
-        };
-        let origin = match self {
-            Origin::Sources(compiler, main) => Origin::Sources(with(compiler), *main),
-            Origin::Group(compiler, group) => Origin::Group(with(compiler), group.clone()),
-        };
-        let (Origin::Sources(compiler, _) | Origin::Group(compiler, _)) = &origin;
-        let (mut front, sources, shadows) = match &origin {
-            Origin::Sources(_, main) => {
+        let mut origin = self.clone();
+        let all = &mut origin.compiler_mut().transformations;
+        all.extend_from_slice(transformations);
+        let (program, front) = origin.compile(sources)?;
+        Ok((program, front.transformed))
+    }
+
+    fn compiler(&self) -> &Compiler {
+        let (Origin::Sources(compiler, _)
+        | Origin::Group(compiler, _)
+        | Origin::File(compiler, ..)
+        | Origin::Folded(compiler, ..)) = self;
+        compiler
+    }
+
+    fn compiler_mut(&mut self) -> &mut Compiler {
+        let (Origin::Sources(compiler, _)
+        | Origin::Group(compiler, _)
+        | Origin::File(compiler, ..)
+        | Origin::Folded(compiler, ..)) = self;
+        compiler
+    }
+
+    fn output_shadows(&self) -> OutputShadows {
+        match self {
+            Origin::Sources(compiler, _) if compiler.observes => OutputShadows::Required,
+            Origin::Sources(_, main) => OutputShadows::of(*main),
+            _ => OutputShadows::FromOptions,
+        }
+    }
+
+    /// The module as lowered, with the sources that its spans point into, if they are known.
+    fn front(
+        &self,
+        sources: Option<&Sources>,
+    ) -> Result<(FrontendOutput, Option<Sources>), Diagnostics> {
+        match self {
+            Origin::Sources(compiler, main) => {
                 let sources = sources.cloned().unwrap_or_else(|| Sources::new("", ""));
-                let front = compiler.front_of(&sources, *main)?;
-                (front, sources, OutputShadows::of(*main))
+                let mut front = compiler.front_of(&sources, *main)?;
+                if compiler.observes {
+                    front.warnings.clear();
+                }
+                Ok((front, Some(sources)))
             }
-            Origin::Group(_, group) => {
+            Origin::Group(compiler, group) => {
                 let (front, sources) = compiler.linked(group)?;
-                (front, sources, OutputShadows::FromOptions)
+                Ok((front, Some(sources)))
             }
-        };
-        let transformed = std::mem::take(&mut front.transformed);
-        let program = compiler.finish(front, &sources, shadows, origin.clone())?;
-        Ok((program, transformed))
+            Origin::File(_, module, _) => Ok((FrontendOutput::of((**module).clone()), None)),
+            Origin::Folded(_, prepared, constants) => {
+                let constants: Vec<_> = constants.iter().map(Option::as_deref).collect();
+                let module = link::bind(&prepared.module, &constants);
+                Ok((FrontendOutput::of(module), None))
+            }
+        }
+    }
+
+    /// Makes the program, of these sources if it has any. Beside it comes what else the frontend
+    /// found.
+    ///
+    /// # Errors
+    /// Every error that was found, with warnings between them.
+    pub(crate) fn compile(
+        self,
+        sources: Option<&Sources>,
+    ) -> Result<(Arc<Program>, FrontendOutput), Diagnostics> {
+        let (mut front, sources) = self.front(sources)?;
+        let (compiler, shadows) = (self.compiler().clone(), self.output_shadows());
+        let made = compiler.derive(&mut front, &mut |_, _| {}).and_then(|()| {
+            let program = compiler.finish(&mut front, sources.as_ref(), shadows, self)?;
+            Ok((program, front))
+        });
+        made.map_err(|found| {
+            let sources = sources.unwrap_or_else(|| Sources::new("<program>", ""));
+            Diagnostics::new(found, &sources)
+        })
+    }
+
+    /// The file of its program, which has these sources. It was compiled, so it compiles again.
+    pub(crate) fn file(&self, sources: Option<&Sources>) -> ProgramFile {
+        let compiler = self.compiler();
+        let (mut front, _) = self.front(sources).expect("it was compiled");
+        let (module, options) = (&mut front.module, &compiler.options);
+        transform(module, &compiler.transformations, options).expect("it was compiled");
+        let is_derived = module.functions.iter().any(|f| f.recipe.is_some());
+        if is_derived {
+            differentiate(module, &mut |_, _| {}).expect("it was compiled");
+        }
+        let mut options = compiler.pass_options();
+        options.output_shadows |= self.output_shadows() == OutputShadows::Required;
+        ProgramFile {
+            module: front.module,
+            options,
+            is_differentiable: self.is_differentiable() && !is_derived,
+        }
     }
 }
 
 impl Program {
+    /// The options that it was compiled with.
+    pub fn options(&self) -> &Options {
+        &self.origin().compiler().options
+    }
+
+    /// The program of the same shader by other options.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Options, Program, Sources};
+    /// let sources = Sources::new("two.adu", "shader two(out float o) { o = 2.0; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// let loaded = Program::from_bytecode(&program.to_bytecode()).unwrap();
+    /// assert!(!loaded.output_derivatives());
+    /// let options = Options { output_derivatives: true, ..loaded.options().clone() };
+    /// assert!(loaded.with_options(options)?.output_derivatives());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As those of compilers; if it has inputs folded in, or was loaded and has derivatives of
+    /// functions.
+    pub fn with_options(&self, options: Options) -> Result<Arc<Program>, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
+        let mut origin = self.differentiable_origin()?.clone();
+        origin.compiler_mut().options = options;
+        Ok(origin.compile(self.sources())?.0)
+    }
+
     /// The program of the same source without blocks after `[EliminateIfUnused]`, and with all
     /// others: see [`Compiler::without_blocks`].
     ///
@@ -63,7 +210,7 @@ impl Program {
     /// If the source has no block of one of the numbers, or the program was loaded, has inputs
     /// folded in, or is that of a group (E0574).
     pub fn without_blocks(&self, numbers: &[u32]) -> Result<Arc<Program>, Diagnostics> {
-        if let (Some(Origin::Sources(compiler, MainSource::File)), Some(sources)) =
+        if let (Origin::Sources(compiler, MainSource::File), Some(sources)) =
             (self.origin(), self.sources())
         {
             return compiler.clone().without_blocks(numbers).compile(sources);
@@ -86,6 +233,10 @@ impl HeapSize for Origin {
         match self {
             Origin::Sources(compiler, _) => compiler.heap_bytes(),
             Origin::Group(compiler, group) => compiler.heap_bytes() + group.heap_bytes(),
+            Origin::File(compiler, module, _) => compiler.heap_bytes() + module.heap_bytes(),
+            Origin::Folded(compiler, prepared, constants) => {
+                compiler.heap_bytes() + prepared.heap_bytes() + constants.heap_bytes()
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ impl ReferenceMachine {
     ) -> Outcome {
         let _mode = FloatEnvironment::enter();
         let program = instance.program();
-        let module = program.module().expect("asked when it was made");
+        let module = program.module();
         let options = eval::EvalOptions {
             limits: self.limits,
             ..eval::EvalOptions::default()
@@ -89,7 +89,7 @@ impl ReferenceMachine {
     ) -> Outcome {
         let _mode = FloatEnvironment::enter();
         let waiting = self.suspended.take().expect("a point waits");
-        let module = program.module().expect("asked when it was made");
+        let module = program.module();
         let progress = by(*waiting, module);
         self.give(program, progress)
     }

@@ -2,7 +2,7 @@
 //! the passes and lowering of any program.
 
 use super::{Group, plan};
-use crate::compiler::{Compiler, FrontendOutput, MainSource, Origin, OutputShadows};
+use crate::compiler::{Compiler, FrontendOutput, MainSource, Origin};
 use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -40,9 +40,8 @@ impl Compiler {
     /// All errors of the units' sources and of their wires, with warnings between.
     pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        let (front, sources) = self.linked(group)?;
         let origin = Origin::Group(self.clone(), group.clone());
-        self.finish(front, &sources, OutputShadows::FromOptions, origin)
+        Ok(origin.compile(None)?.0)
     }
 
     /// Every error and warning of a group, with the sources that they point into.
@@ -70,7 +69,7 @@ impl Compiler {
     /// ```
     pub fn check_group_timed(&self, group: &Group) -> (Diagnostics, Phases) {
         let _mode = FloatEnvironment::enter();
-        match self.linked(group) {
+        match self.derived_group(group) {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
                 diagnostics.extend(self.derivative_diagnostics(&front.module));
@@ -100,7 +99,7 @@ impl Compiler {
     /// As [`compile_group`](Compiler::compile_group).
     pub fn lowered_group(&self, group: &Group) -> Result<Module, Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        Ok(self.linked(group)?.0.module)
+        Ok(self.derived_group(group)?.0.module)
     }
 
     /// As [`lineage`](Compiler::lineage), of a group.
@@ -122,8 +121,7 @@ impl Compiler {
         Ok(self.lineage_of(self.lowered_group(group)?))
     }
 
-    /// The group as one module before all passes but the one that writes derivatives of functions,
-    /// with all its sources.
+    /// The group as one module before all passes, with all its sources.
     pub(crate) fn linked(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
         let mut sources = Sources::new(group.name.clone(), group.text.clone());
         let mut fronts = Fronts::default();
@@ -183,16 +181,17 @@ impl Compiler {
         let module = link(&units, shell);
         phases.lower += clock.lap();
         phases.total += clock.total();
-        let mut front = FrontendOutput {
-            module,
-            outputs: Vec::new(),
-            given: Vec::new(),
-            observations: Vec::new(),
-            kept: Vec::new(),
-            transformed: crate::gradient::Transformed::default(),
+        let front = FrontendOutput {
             warnings: found,
             phases,
+            ..FrontendOutput::of(module)
         };
+        Ok((front, sources))
+    }
+
+    /// [`linked`](Compiler::linked), with the derivatives.
+    fn derived_group(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
+        let (mut front, sources) = self.linked(group)?;
         match self.derive(&mut front, &mut |_, _| {}) {
             Ok(()) => Ok((front, sources)),
             Err(found) => Err(Diagnostics::new(found, &sources)),

@@ -12,7 +12,7 @@ use adumbra_vm::{FloatEnvironment, batch_segments, point_cfgs};
 use std::fmt;
 use std::sync::Arc;
 
-/// The shaders of one object file. It has their bytecode and their machine code, for batches and
+/// The shaders of one object file. It has their modules and their machine code, for batches and
 /// single points. A program that the linker makes of it and of Adumbra's library compiles nothing,
 /// and needs no memory that is written and executed.
 ///
@@ -106,7 +106,7 @@ impl ObjectFile {
         };
         let shader = ShaderObject {
             name: name.to_owned(),
-            bytecode: program.to_bytecode(),
+            program: program.to_bytecode(),
             variants: sets.into_iter().map(variant).collect(),
             point_cfgs: point_cfgs(program.bytecode()),
         };
@@ -148,14 +148,14 @@ impl Program {
     /// # Errors
     /// If another version of the library wrote the object.
     pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
-        let bytecode = shader.bytecode().map_err(|ObjectVersionError| {
+        let bytes = shader.program().map_err(|ObjectVersionError| {
             let message = "the object was written by another version of Adumbra";
             Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
                 .help("compile the shader again, by `adumbra aot` of this version")
         })?;
-        Program::from_serialised(bytecode, |own| {
-            let native = NativeCompiler::with_linked(own.shader_name(), shader);
-            native.map(Arc::new).into()
-        })
+        let program = Program::from_bytecode(bytes)?;
+        let native = NativeCompiler::with_linked(program.bytecode().shader_name(), shader);
+        program.set_native(native.map(Arc::new));
+        Ok(program)
     }
 }

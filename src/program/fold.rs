@@ -1,7 +1,7 @@
 //! Folding of inputs into a program: the passes run anew, on the module as it was before shadows.
 
-use super::{Compilation, Instance, PreparedModule, Program};
-use crate::compiler::{BackendOutput, run_backend};
+use super::{Compilation, Instance, Program};
+use crate::compiler::{BackendOutput, Origin, run_backend};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::link;
 use adumbra_ir::module::Input;
@@ -12,9 +12,6 @@ use std::sync::Arc;
 /// The reasons why inputs cannot be folded into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoldError {
-    /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the
-    /// same.
-    Loaded,
     /// There is no input of this name.
     Unknown(String),
     /// The folded program needs too much memory.
@@ -24,9 +21,6 @@ pub enum FoldError {
 impl fmt::Display for FoldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FoldError::Loaded => f.write_str(
-                "inputs can be folded only into a program that was compiled; this one was loaded as bytecode",
-            ),
             FoldError::Unknown(name) => write!(f, "there is no input `{name}` to fold"),
             FoldError::TooLarge(diagnostic) => f.write_str(&diagnostic.message),
         }
@@ -58,7 +52,7 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// If the program was loaded: bytecode has nothing left to fold.
+    /// If the folded program needs too much memory.
     pub fn fold(&self) -> Result<Instance, FoldError> {
         self.fold_where(|_| true)
     }
@@ -67,7 +61,7 @@ impl Instance {
     /// values that they have here.
     ///
     /// # Errors
-    /// If the program was loaded, or there is no such input.
+    /// If there is no such input, or the folded program needs too much memory.
     pub fn fold_inputs(&self, names: &[&str]) -> Result<Instance, FoldError> {
         let inputs = self.program.inputs();
         let mut names_in = names.iter();
@@ -84,16 +78,17 @@ impl Instance {
             return Ok(self.clone());
         }
         let prepared = self.program.prepared.as_ref();
-        let PreparedModule { module, options } = prepared.ok_or(FoldError::Loaded)?;
+        let prepared = prepared.expect("it has inputs");
         let (mut constants, mut left, mut start) = (Vec::new(), Vec::new(), 0);
         for input in inputs {
             let words = &self.inputs[start..start + input.ty.scalar_count()];
             start += words.len();
             let folds = folds(input);
-            constants.push(folds.then_some(words));
+            constants.push(folds.then(|| Box::from(words)));
             left.extend(words.iter().filter(|_| !folds));
         }
-        let back = run_backend(link::bind(module, &constants), *options)
+        let bound: Vec<Option<&[u32]>> = constants.iter().map(Option::as_deref).collect();
+        let back = run_backend(link::bind(&prepared.module, &bound), prepared.options)
             .map_err(|diagnostic| FoldError::TooLarge(Box::new(diagnostic)))?;
         let phases = self.program.phases + back.phases;
         let program = Program::new(
@@ -101,7 +96,7 @@ impl Instance {
             Compilation {
                 layout: self.program.layout.clone(),
                 sources: self.program.sources.clone(),
-                origin: None,
+                origin: Origin::folded(prepared.clone(), constants, self.program.layout.clone()),
                 warnings: self.program.warnings.clone(),
                 of_outputs: self.program.of_outputs,
                 second_order: self.program.second_order.clone(),

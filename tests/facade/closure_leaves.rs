@@ -358,7 +358,7 @@ fn leaves_of_groups_and_gradients_are_programs() {
     };
     assert_eq!(run(gradient.program()), run(&loaded));
     let refused = loaded.closure_leaves("surface").unwrap_err();
-    assert!(refused.to_string().contains("was loaded"), "{refused}");
+    assert!(refused.to_string().contains("was loaded and"), "{refused}");
 }
 
 #[track_caller]

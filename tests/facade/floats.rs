@@ -132,7 +132,7 @@ fn compiling(word: u32, all: &mut Vec<Stage>) {
     let sources = Sources::new("s.adu", SHADER);
     let program = in_mode(word, || compiler.compile(&sources)).unwrap();
     all.push(of_bytes("compile", &program.to_bytecode()));
-    all.push(of_text("ir", &in_mode(word, || program.ir()).unwrap()));
+    all.push(of_text("ir", &in_mode(word, || program.ir())));
     all.push(of_text("listing", &in_mode(word, || program.listing())));
 
     let mut instance = Instance::new(&program);

@@ -38,6 +38,7 @@ mod observed;
 mod output_bits;
 mod pair_rules;
 mod pairs;
+mod program_files;
 mod quads;
 mod shader_gradients;
 mod shadow_rules;

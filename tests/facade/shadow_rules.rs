@@ -76,16 +76,14 @@ impl Host for Footprints {
 
 #[test]
 fn bytecode_without_demand_is_that_without_rules() {
-    let bytes = |compiler: &Compiler, has_rules: bool, slope: &str, place: &str| {
+    let listing = |compiler: &Compiler, has_rules: bool, slope: &str, place: &str| {
         let program = compiler.compile(&source(has_rules, slope, place));
-        program
-            .unwrap_or_else(|found| panic!("{found}"))
-            .to_bytecode()
+        program.unwrap_or_else(|found| panic!("{found}")).listing()
     };
     let same = |derivatives: Derivatives, outputs: bool, slope: &str, place: &str| {
         let compiler = compiler(derivatives, outputs);
         let [with, without] =
-            [true, false].map(|has_rules| bytes(&compiler, has_rules, slope, place));
+            [true, false].map(|has_rules| listing(&compiler, has_rules, slope, place));
         with == without
     };
     let (none, constant) = ("", "0.5, 0.25");

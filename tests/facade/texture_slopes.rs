@@ -197,18 +197,18 @@ fn batches_agree_with_points_on_slopes() {
 
 #[test]
 fn without_slopes_nothing_changes() {
-    let bytes = |text: &str, slopes: bool, options: &Options| {
+    let listing = |text: &str, slopes: bool, options: &Options| {
         let sources = Sources::new("s.adu", text);
         let program = compiler(slopes, options.clone()).compile(&sources).unwrap();
-        program.to_bytecode()
+        program.listing()
     };
     // No derivative is read here.
     let values = Options::default();
     let undemanded = "texture2d wood;
         shader s(out float3 o) { o = texture2d_sample<wood>(global_value<uvw>.xy); }";
     assert_eq!(
-        bytes(undemanded, true, &values),
-        bytes(undemanded, false, &values)
+        listing(undemanded, true, &values),
+        listing(undemanded, false, &values)
     );
     // Coordinates without derivatives, and derivatives that are differences or off.
     let constant = "texture2d wood;
@@ -218,14 +218,17 @@ fn without_slopes_nothing_changes() {
         ..Options::default()
     };
     assert_eq!(
-        bytes(constant, true, &outputs),
-        bytes(constant, false, &outputs)
+        listing(constant, true, &outputs),
+        listing(constant, false, &outputs)
     );
     let off = Options {
         derivatives: Derivatives::Off,
         ..outputs
     };
-    assert_eq!(bytes(DEPENDENT, true, &off), bytes(DEPENDENT, false, &off));
+    assert_eq!(
+        listing(DEPENDENT, true, &off),
+        listing(DEPENDENT, false, &off)
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! An object has no code beside the kernels, and needs no symbols from the linker: code has no
 //! absolute addresses ([`LIBCALLS`](adumbra_vm::native::LIBCALLS)). Textures, calls, faults and
-//! budgets around the kernels are the machine's, as ever. So it has the shader's bytecode too, from
+//! budgets around the kernels are the machine's, as ever. So it has the shader's program too, from
 //! which the machine is made.
 
 mod fingerprint;
@@ -38,8 +38,8 @@ pub struct ObjectShader {
     version: u32,
     /// Its index in [`Target::ALL`].
     target: u32,
-    bytecode: *const u8,
-    bytecode_bytes: u64,
+    program: *const u8,
+    program_bytes: u64,
     variants: *const ObjectVariant,
     variant_count: u64,
     /// For single points.
@@ -124,15 +124,15 @@ impl LinkedKernels {
 }
 
 impl ObjectShader {
-    /// The shader's bytecode, serialised.
+    /// The shader's program, serialised.
     ///
     /// # Errors
     ///
     /// The object is of another version: its contents are unknown.
-    pub fn bytecode(&'static self) -> Result<&'static [u8], ObjectVersionError> {
+    pub fn program(&'static self) -> Result<&'static [u8], ObjectVersionError> {
         self.check()?;
-        // SAFETY: an object file of this version has `bytecode_bytes` bytes there.
-        Ok(unsafe { list(self.bytecode, self.bytecode_bytes) })
+        // SAFETY: an object file of this version has `program_bytes` bytes there.
+        Ok(unsafe { list(self.program, self.program_bytes) })
     }
 
     /// The kernels of its units, if they are for this processor.

@@ -78,8 +78,8 @@ impl fmt::Display for Platform {
 pub struct ShaderObject {
     /// The end of its C name, after `adumbra_object_`; unique in a file.
     pub name: String,
-    /// The serialised bytecode.
-    pub bytecode: Vec<u8>,
+    /// The serialised program.
+    pub program: Vec<u8>,
     /// For each set of uniform words of the globals, the units that the machine compiles then.
     pub variants: Vec<(Vec<bool>, Vec<Segment>)>,
     /// The point CFGs that the machine compiles for single points.
@@ -150,7 +150,7 @@ impl Writer {
     /// `None` if its code is too long.
     fn shader(&mut self, shader: &ShaderObject) -> Option<()> {
         let name = &shader.name;
-        let bytecode = self.constant(&format!("{name}.bytecode"), &shader.bytecode);
+        let program = self.constant(&format!("{name}.program"), &shader.program);
         let mut variants = Table::default();
         for (number, (uniform, units)) in shader.variants.iter().enumerate() {
             let code = self.target.compile_batch(units, false)?;
@@ -179,7 +179,7 @@ impl Writer {
         let target = Target::ALL.iter().position(|&own| own == self.target);
         let target = target.expect("it is one of all") as u32;
         whole.bytes.extend(target.to_le_bytes());
-        whole.list(bytecode, shader.bytecode.len());
+        whole.list(program, shader.program.len());
         whole.list(variants, count);
         whole.address(points);
         self.table(

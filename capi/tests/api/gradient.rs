@@ -257,9 +257,20 @@ fn refused_requests_are_reported_by_name() {
         &raw mut length
     ));
     let loaded = made!(adumbra_program_load(bytes.as_ptr(), length ; null_mut()));
+    let (status, derived, found) = gradient(loaded, null());
+    assert_eq!((status, found), (AdumbraStatus::Ok, null_mut()));
+    ok!(adumbra_program_save(
+        derived,
+        bytes.as_mut_ptr(),
+        bytes.len(),
+        &raw mut length
+    ));
+    call!(adumbra_program_free(derived));
+    call!(adumbra_program_free(loaded));
+    let loaded = made!(adumbra_program_load(bytes.as_ptr(), length ; null_mut()));
     let (status, _, found) = gradient(loaded, null());
     assert_eq!(status, AdumbraStatus::Refused);
-    assert!(report(found).contains("a program that was loaded"));
+    assert!(report(found).contains("was loaded and has derivatives"));
     call!(adumbra_diagnostics_free(found));
     call!(adumbra_program_free(loaded));
 

@@ -86,10 +86,10 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
             .each_ref()
             .map(|program| program.stats().bytecode_ops as f64);
         report.ratio(over_off("bytecode_ops"), ops / off, None);
-        let [bytes, off] = programs.each_ref().map(|program| program.to_bytecode());
+        let [listing, off] = programs.each_ref().map(|program| program.listing());
         report.fact(
             format!("table_{letter}_bytecode_is_that_of_off"),
-            bytes == off,
+            listing == off,
         );
 
         let is_native = Tier::Native.is_available();

@@ -1,7 +1,7 @@
 //! Measures how long machine code takes to make: from bytecode to kernels in executable pages.
 //!
 //! The time has all that an evaluator does for it: basic blocks, liveness, batch instructions,
-//! segments and their translation. It has neither the validation of the bytecode, which comes
+//! segments and their translation. It has neither the bytecode, which comes
 //! before, nor the memory that an evaluator has for itself. The statistics' time of compilation is
 //! the translation alone, which has a measurement of its own. In both the code is thrown away
 //! again.
@@ -11,8 +11,8 @@ use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, Timing, time_round_robin};
 use adumbra::{Program, batch::Tier};
 use adumbra_aot::NativeCompiler;
+use adumbra_vm::batch_segments;
 use adumbra_vm::native::{NativeBackend, Segment, SegmentKey};
-use adumbra_vm::{Bytecode, batch_segments};
 use std::hint::black_box;
 
 /// Compilations a round: a time of microseconds is soon disturbed, and the least of a hundred is
@@ -26,7 +26,7 @@ fn compile(segments: &[Segment]) {
 
 /// The whole time, and that of the translation alone, in microseconds.
 fn time(program: &Program, rounds: usize) -> [Timing; 2] {
-    let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
+    let bytecode = adumbra_vm::lower(program.module()).expect("it was compiled");
     let found = batch_segments(&bytecode, &[]);
     let mut contenders = [
         BenchCandidate::new("all", || compile(&batch_segments(&bytecode, &[]))),

@@ -294,7 +294,7 @@ fn load_shader(
     // It declares the globals of an image, which are the same in every size.
     let size = ImageSize::new(1, 1).map_err(CliError::usage)?;
     PixelGrid::new(&mut setup, size, 0.0, false)?;
-    let wanted = ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, compile);
+    let wanted = ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format);
     let (program, sources) = load(&wanted, &setup).inspect_err(|_| {
         if let Some(global) = args.targets[0].global.as_ref() {
             let GlobalSetting { name, ty, .. } = global;
@@ -304,10 +304,10 @@ fn load_shader(
             report::note(&text, format);
         }
     })?;
-    match program.module() {
+    match program.sources() {
         Some(_) => Ok((program, sources)),
         None => Err(CliError::usage(
-            "bytecode has no gradient and no defaults to write: give its source",
+            "bytecode has no defaults to write: give its source",
         )),
     }
 }

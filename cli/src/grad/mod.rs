@@ -63,12 +63,9 @@ pub fn grad(args: GradArgs) -> CliResult {
     };
     let wanted = ProgramRequest {
         group: args.group,
-        ..ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, &compile)
+        ..ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format)
     };
     let (program, sources) = load(&wanted, &setup)?;
-    if program.module().is_none() {
-        return Err(CliError::usage("bytecode has no gradient: give its source"));
-    }
     let request = request(&args, &program)?;
     let refuse = |diagnostics| report_compile_error(diagnostics, None, format);
     let is_one_point = args.size.is_none() || args.at.is_some();

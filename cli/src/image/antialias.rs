@@ -40,11 +40,6 @@ impl EdgeAntialiasing {
         let Some(Antialiasing { spacing }) = args.antialias else {
             return Ok(None);
         };
-        if program.module().is_none() {
-            return Err(CliError::usage(
-                "bytecode has no edges that can be looked for: give its source",
-            ));
-        }
         if output.scalar != Scalar::F32 {
             return Err(CliError::usage(format!(
                 "the output `{}` is no float: there is no mean of it",

@@ -185,7 +185,6 @@ impl ImageSetup {
             is_evaluated: true,
             texture_slopes: true,
             format: OutputFormat::of(args.json),
-            compile: &compile,
         };
         let (program, sources) = load(&wanted, &setup)?;
         Ok(ImageSetup {

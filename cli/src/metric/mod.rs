@@ -55,12 +55,8 @@ pub fn metric(args: MetricArgs) -> CliResult {
         ));
     };
     let grid = PixelGrid::new(&mut setup, args.size, 0.0, false)?;
-    let wanted =
-        ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format, &args.compile);
+    let wanted = ProgramRequest::of_gradient(&args.file, args.shader.as_deref(), format);
     let (program, sources) = load(&wanted, &setup)?;
-    if program.module().is_none() {
-        return Err(CliError::usage("bytecode has no gradient: give its source"));
-    }
     if !program.inputs().iter().any(|input| has_floats(&input.ty)) {
         return Err(CliError::usage(
             "the shader has no parameters: none of its inputs has floats",

@@ -204,7 +204,7 @@ fn expression(session: &ReplSession, command: &str, text: &str) -> CliResult<Com
 fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let Some(rest) = text.strip_prefix("--after") else {
         let compiled = expression(session, "ir", text)?;
-        return Ok(compiled.program().ir().unwrap_or_default());
+        return Ok(compiled.program().ir());
     };
     let (pass, text) = rest
         .trim_start()

@@ -41,18 +41,9 @@ pub use observe::{
 };
 use std::collections::HashMap;
 
-/// What lowering is for, beside the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LowerOptions {
-    /// Whether samples have slopes, by which results of textures have derivatives.
-    pub slopes: Slopes,
-    /// Whether the entry is differentiated: then custom derivatives and `no_diff` count, although
-    /// nothing in the program has a derivative.
-    pub is_differentiated: bool,
-}
-
-/// Lowers the entry and the functions that it reaches. No diagnostic of the program may be an
-/// error.
+/// Lowers the entry and the functions that it reaches, with all that derivatives of them need. No
+/// diagnostic of the program may be an error. `slopes` says whether samples have slopes, by which
+/// results of textures have derivatives.
 ///
 /// # Errors
 /// [`Code::TooManyElements`] where a function needs more array elements than the IR allows,
@@ -61,9 +52,9 @@ pub fn lower(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    options: LowerOptions,
+    slopes: Slopes,
 ) -> Result<Module, Diagnostic> {
-    Ok(lower_with(program, interner, entry, options, None)?.0)
+    Ok(lower_with(program, interner, entry, slopes, None)?.0)
 }
 
 /// Lowers like [`lower`], with messages for the debugger: what each variable becomes, and which way
@@ -77,11 +68,11 @@ pub fn lower_observed(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    options: LowerOptions,
+    slopes: Slopes,
     with_shadows: bool,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
     let observer = Observer::new(with_shadows);
-    lower_with(program, interner, entry, options, Some(observer))
+    lower_with(program, interner, entry, slopes, Some(observer))
 }
 
 /// Where a function of a module comes from.
@@ -115,11 +106,7 @@ pub(crate) fn lower_functions(
     functions: impl IntoIterator<Item = FunctionId>,
     slopes: Slopes,
 ) -> Result<LoweredFunctions, Diagnostic> {
-    let options = LowerOptions {
-        slopes,
-        is_differentiated: true,
-    };
-    let mut lowering = ModuleLowering::new(program, interner, options, None);
+    let mut lowering = ModuleLowering::new(program, interner, slopes, None);
     lowering.has_entry = false;
     for function in functions {
         lowering.reach(function);
@@ -141,10 +128,10 @@ fn lower_with(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    options: LowerOptions,
+    slopes: Slopes,
     watch: Option<Observer>,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    let mut lowering = ModuleLowering::new(program, interner, options, watch);
+    let mut lowering = ModuleLowering::new(program, interner, slopes, watch);
     lowering.reach(entry);
     lowering.work_off()?;
     let function = &program.functions[entry.0 as usize];
@@ -208,8 +195,6 @@ struct ModuleLowering<'p, 'a> {
     /// The number of each function that is reached.
     reached: Vec<Option<FuncId>>,
     queue: Vec<Work>,
-    /// Whether anything is differentiated; if not, nothing needs to be a constant for derivatives.
-    has_derivatives: bool,
     /// Whether the first function is a shader.
     has_entry: bool,
     /// What is under `no_diff` or in `detach(…)`.
@@ -235,18 +220,16 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
     fn new(
         program: &'p TypedProgram<'a>,
         interner: &'p Interner,
-        options: LowerOptions,
+        slopes: Slopes,
         watch: Option<Observer>,
     ) -> ModuleLowering<'p, 'a> {
         ModuleLowering {
             program,
             interner,
-            slopes: options.slopes,
+            slopes,
             module: Module::default(),
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
-            has_derivatives: options.is_differentiated
-                || program.functions.iter().any(|f| f.derived.is_some()),
             has_entry: true,
             detached: Vec::new(),
             recipes: HashMap::new(),

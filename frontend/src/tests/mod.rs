@@ -31,7 +31,6 @@ mod without_meaning;
 
 use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::{CheckRequest, SessionOutput, check};
-use crate::lower::LowerOptions;
 use crate::{Interner, ReplParse, lower, parse, parse_repl};
 use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
@@ -100,8 +99,7 @@ fn checked<T>(
 /// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
-        let lowered =
-            shader.map(|shader| lower(program, interner, shader, LowerOptions::default()));
+        let lowered = shader.map(|shader| lower(program, interner, shader, Slopes::default()));
         lowered.transpose()
     })?;
     if let Some(module) = &module {
@@ -204,7 +202,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         return Err(checked.diagnostics);
     }
     let (id, given) = checked.entry.expect("an entry was asked for");
-    let module = lower(&checked.program, &interner, id, LowerOptions::default())
+    let module = lower(&checked.program, &interner, id, Slopes::default())
         .map_err(|diagnostic| vec![diagnostic])?;
     verified(&module);
     let options = EvalOptions {

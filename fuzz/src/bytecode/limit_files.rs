@@ -1,92 +1,131 @@
 //! Files as long as a file may be, each full of one thing that takes memory or time to load.
 
-use super::tree::{BytecodeTree, Node, leb128};
+use super::mutation::{HEADER, seal};
 use crate::oracle::chain::compiler;
 use crate::oracle::modes::MODES;
-use adumbra::Sources;
-use adumbra_vm::bytecode::MAX_FILE_BYTES;
+use adumbra::{Sources, program::MAX_FILE_BYTES};
 
-/// A list that fills a file.
+/// Lines that fill a file.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitFile {
-    /// What the list has.
+    /// What the lines are.
     pub name: &'static str,
-    /// The section that it is, before the instructions if it is negative.
-    section: isize,
-    /// Elements that are written together, and how those from a position on are.
-    together: u32,
-    write: fn(u32, &mut Vec<u8>),
+    /// What comes before them in the module, and after.
+    around: [&'static str; 2],
+    /// The line of a number, counted from 1.
+    line: fn(u32) -> String,
 }
 
+const TABLES: [&str; 2] = ["", "entry m fn m() -> () ^0 {return}"];
+const VALUES: [&str; 2] = [
+    "global x:float output o:float entry m fn m() -> (f32) ^0 {%0:f32=global x[0]\n",
+    "return %0}",
+];
+
 /// Files of each kind.
-pub const LIMIT_FILES: [LimitFile; 8] = [
+pub const LIMIT_FILES: [LimitFile; 17] = [
     LimitFile {
         name: "globals",
-        section: -11,
-        together: 1,
-        write: |at, to| {
-            // The shortest names that all differ.
-            let name = (0..12).map(|digit| b'a' + (at >> (2 * digit)) as u8 % 4);
-            to.push(12);
-            to.extend(name);
-            to.extend([0, 0]);
-        },
+        around: TABLES,
+        line: |at| format!("global g{at}:float"),
     },
     LimitFile {
-        name: "arrays of arrays",
-        section: -11,
-        together: 1,
-        write: |_, to| {
-            to.push(0);
-            (0..31).for_each(|_| to.extend([3, 1]));
-            to.extend([0, 0]);
-        },
+        name: "inputs",
+        around: ["entry m\n", "fn m() -> () ^0 {return}"],
+        line: |_| format!("input a:float{}", "[1]".repeat(31)),
+    },
+    LimitFile {
+        name: "large inputs",
+        around: ["entry m\n", "fn m() -> () ^0 {return}"],
+        line: |_| "input a:float[65536]=0".to_owned(),
+    },
+    LimitFile {
+        name: "large outputs",
+        around: ["entry m\n", "fn m() -> () ^0 {return}"],
+        line: |_| "output a:float[65536]".to_owned(),
+    },
+    LimitFile {
+        name: "large closures",
+        around: ["closure a(float\n", ")entry m fn m() -> () ^0 {return}"],
+        line: |_| ",float[65536]".to_owned(),
     },
     LimitFile {
         name: "structs",
-        section: -11,
-        together: 1,
-        write: |_, to| {
-            to.push(0);
-            (0..31).for_each(|_| to.extend([4, 0, 1, 0]));
-            to.extend([4, 0, 0]);
+        around: TABLES,
+        line: |_| {
+            format!(
+                "closure a({}float{})",
+                "struct a{a:".repeat(31),
+                "}".repeat(31)
+            )
         },
     },
     LimitFile {
-        name: "strings",
-        section: -9,
-        together: 1,
-        write: |_, to| to.extend([1, b'a']),
+        name: "names",
+        around: ["names a\n", TABLES[1]],
+        line: |_| ",a".to_owned(),
     },
     LimitFile {
-        name: "listed registers",
-        section: -1,
-        together: 1,
-        write: |_, to| to.push(0),
+        name: "messages",
+        around: TABLES,
+        line: |_| "message a()".to_owned(),
+    },
+    LimitFile {
+        name: "unused values",
+        around: ["entry m fn m() -> () ^0 {\n", "return}"],
+        line: |at| format!("unused %{}:f32", at - 1),
     },
     LimitFile {
         name: "instructions",
-        section: 0,
-        together: 2,
-        write: |_, to| to.extend([6, 0, 0, 0, 0x80, 0x80, 0, 0x80, 0, 18, 0, 0, 0]),
+        around: VALUES,
+        line: |at| format!("%{at}:f32=sin %{}", at - 1),
+    },
+    LimitFile {
+        name: "instructions that are equal",
+        around: VALUES,
+        line: |at| format!("%{at}:f32=ddx %0"),
+    },
+    LimitFile {
+        name: "stores",
+        around: [
+            "global x:float entry m fn m() -> () ^0 {array &0:f32[9]\n%0:f32=global x[0]%1:i32=truncate %0\n",
+            "return}",
+        ],
+        line: |_| "store &0[%1], %0".to_owned(),
     },
     LimitFile {
         name: "loops",
-        section: 0,
-        together: 1,
-        write: |at, to| {
-            to.extend([5, 0, 0, 0]);
-            leb128(at, to);
-        },
+        around: ["entry m fn m() -> () ^0 {\n", "return}"],
+        line: |at| format!("loop ^{at}{{continue ^{at}}}"),
     },
     LimitFile {
-        name: "places",
-        section: 7,
-        together: 1,
-        write: |at, to| {
-            leb128(at, to);
-            to.extend([0; 3]);
-        },
+        name: "branches",
+        around: [
+            "global x:bool entry m fn m() -> () ^0 {%0:bool=global x[0]\n",
+            "return}",
+        ],
+        line: |at| format!("if %0 ^{}{{yield}}else ^{}{{yield}}", 2 * at - 1, 2 * at),
+    },
+    LimitFile {
+        name: "functions",
+        around: ["entry f1\n", ""],
+        line: |at| format!("fn f{at}()->()^0{{call #{at}() return}}"),
+    },
+    LimitFile {
+        name: "calls",
+        around: [
+            "global x:float output o:float entry m fn f(%0:f32)->(f32)^0{%1:f32=mul %0,%0 return %1}fn m()->(f32)^0{%0:f32=global x[0]\n",
+            "return %0}",
+        ],
+        line: |at| format!("%{at}:f32=call f(%{})", at - 1),
+    },
+    LimitFile {
+        name: "exits of a loop",
+        around: [
+            "global x:bool entry m fn m() -> () ^0 {%0:bool=global x[0] loop ^1{\n",
+            "break ^1}return}",
+        ],
+        line: |at| format!("if %0 ^{}{{break ^1}}else ^{}{{yield}}", 2 * at, 2 * at + 1),
     },
 ];
 
@@ -95,22 +134,24 @@ impl LimitFile {
     pub fn of_len(&self, len: usize) -> Vec<u8> {
         let empty = Sources::new("empty.adu", "shader main() {}");
         let program = compiler(&MODES[0]).compile(&empty);
-        let file = program.expect("a shader without statements is one");
-        let tree = BytecodeTree::of(&file.to_bytecode());
-        let mut tree = tree.expect("it was compiled");
-        let (mut elements, mut count) = (Vec::with_capacity(len), 0);
-        let around = tree.bytes().len() + 5;
-        while around + elements.len() < len.saturating_sub(100) {
-            (self.write)(count, &mut elements);
-            count += self.together;
+        let file = program
+            .expect("a shader without statements is one")
+            .to_bytecode();
+        let payload = &file[HEADER..];
+        let line = payload.iter().position(|&byte| byte == b'\n');
+        let mut text = payload[..=line.expect("the line of options")].to_vec();
+        let [before, after] = self.around;
+        text.extend_from_slice(format!("adumbra ir 1\n{before}").as_bytes());
+        for at in 1.. {
+            let line = (self.line)(at);
+            if HEADER + text.len() + line.len() + after.len() + 2 > len {
+                break;
+            }
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
         }
-        let mut section = Vec::new();
-        leb128(count, &mut section);
-        section.append(&mut elements);
-        let at = tree.code.checked_add_signed(self.section);
-        tree.sections[at.expect("a section")] = Node::Raw(section);
-        tree.sections[tree.code - 3] = Node::Word(1);
-        tree.bytes()
+        text.extend_from_slice(after.as_bytes());
+        seal(&file[..8], &text)
     }
 
     /// The longest file.

@@ -1,4 +1,4 @@
-//! Mutants of bytecode files: loading one ends within bounds of time and memory, in a refusal or a
+//! Mutants of program files: loading one ends within bounds of time and memory, in a refusal or a
 //! program that runs.
 //!
 //! A mutant is a function of its seed. Time is that of the processor, for the loading thread, and
@@ -6,7 +6,6 @@
 
 pub mod limit_files;
 pub mod mutation;
-pub mod tree;
 
 use crate::bounds::thread_peak_bytes;
 use crate::choices::{Choices, bytes_of_seed, mixed};
@@ -21,7 +20,6 @@ use std::ops::{AddAssign, Range};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tree::BytecodeTree;
 
 /// The most time that loading a file may take.
 pub const MAX_LOAD_TIME: Duration = Duration::from_secs(2);
@@ -95,8 +93,16 @@ impl fmt::Display for MutantCounts {
 /// # Errors
 /// The bound that it exceeds.
 pub fn check_longest(kind: &LimitFile, clocks: bool) -> Result<MutantCounts, String> {
+    check_long(kind, &kind.longest(), clocks)
+}
+
+/// Loads a file of a kind.
+///
+/// # Errors
+/// The bound that it exceeds.
+pub fn check_long(kind: &LimitFile, file: &[u8], clocks: bool) -> Result<MutantCounts, String> {
     let mut counts = MutantCounts::default();
-    let loaded = load(&kind.longest(), clocks, &mut counts);
+    let loaded = load(file, clocks, &mut counts);
     loaded.map_err(|what| format!("{}: {what}", kind.name))?;
     Ok(counts)
 }
@@ -111,12 +117,8 @@ pub fn run(
     clocks: bool,
     finds: &Path,
 ) -> std::io::Result<(MutantCounts, Option<String>)> {
-    let files = seeds::bytecode_files()?.into_iter();
-    let files: Vec<(Vec<u8>, BytecodeTree)> = files
-        .map(|file| {
-            let tree = BytecodeTree::of(&file).expect("it was compiled");
-            (file, tree)
-        })
+    let files: Vec<Vec<u8>> = (seeds::programs()?.iter())
+        .map(|program| program.to_bytecode())
         .collect();
     Ok(parallel::check_seeds(
         seeds,
@@ -200,12 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_of_files_have_their_bytes() {
-        let files = seeds::bytecode_files().expect("the project can be read");
-        assert!(files.len() > 200, "{}", files.len());
-        for file in files {
-            let tree = BytecodeTree::of(&file).expect("it was compiled");
-            assert_eq!(tree.bytes(), file);
+    fn loaded_programs_have_same_bytecode_and_module() {
+        let programs = seeds::programs().expect("the project can be read");
+        assert!(programs.len() > 200, "{}", programs.len());
+        for program in programs {
+            let file = program.to_bytecode();
+            let loaded = Program::from_bytecode(&file).expect("it was compiled");
+            assert_eq!(loaded.listing(), program.listing());
+            assert!(loaded.module() == program.module(), "{}", program.listing());
+            assert!(loaded.to_bytecode() == file, "{}", program.listing());
         }
     }
 }

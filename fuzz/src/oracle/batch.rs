@@ -288,7 +288,7 @@ pub fn check_batch(
     let alone = alone.map_err(|what| report(None, what))?;
     let mut all = program.written(&lowered);
     let mut turns = Vec::new();
-    let module = compiled.module().expect("it was compiled from text");
+    let module = compiled.module();
     for (i, (point, alone)) in points.iter().zip(&alone).take(REFERENCE_POINTS).enumerate() {
         let (mut reference, tally) = run(module, point, ShadowMode::Annotated);
         // They are written in another way here; that they are the same is for `chain` to say.

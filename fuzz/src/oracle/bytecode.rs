@@ -1,4 +1,4 @@
-//! Any bytes as a bytecode file: they are refused, or they are a program.
+//! Any bytes as a program file: they are refused, or they are a program.
 //!
 //! A program ends in time, and gives the same by every engine, whatever ran before.
 
@@ -8,7 +8,7 @@ use super::modes::MODES;
 use super::observation::{ComparisonExtent, ObservedRun};
 use super::quads::{self, QuadMix};
 use super::reference::limits;
-use crate::bytecode::tree::{HEADER, seal};
+use crate::bytecode::mutation::{HEADER, seal};
 use crate::generate::{Point, point};
 use adumbra::{Limits, Program, Sources, evaluator::Engine};
 use std::sync::Arc;
@@ -129,8 +129,8 @@ fn after_others(
     points: &[Point],
     alone: &[ObservedRun],
 ) -> Result<(), String> {
-    // The others run single points by one of these.
-    let engines = [Engine::Point, Engine::Native];
+    // Batches of single points are run by `together`.
+    let engines = [Engine::Point, Engine::Native, Engine::Reference];
     for engine in Engine::available().filter(|engine| engines.contains(engine)) {
         let there_and_back: Vec<Point> =
             points.iter().chain(points.iter().rev()).cloned().collect();
@@ -171,7 +171,7 @@ fn together(
     Ok(())
 }
 
-/// A file of this version with that payload, which only validation can refuse.
+/// A file of this version with that payload, which only reading can refuse.
 pub fn with_header(payload: &[u8]) -> Vec<u8> {
     let empty = Sources::new("empty.adu", "shader main() {}");
     let program = compiler(&MODES[0]).compile(&empty);

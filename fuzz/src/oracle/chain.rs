@@ -106,7 +106,7 @@ impl EngineChain {
         let mut programs = Vec::new();
         for (mode, module) in MODES.iter().zip(&compiled.ruled) {
             let program = compile(mode).map_err(refused)?;
-            if program.module() != Some(module) {
+            if program.module() != module {
                 let what = format!("{}: two compilations make two modules", mode.name);
                 return Err(ChainError::Broken(what));
             }

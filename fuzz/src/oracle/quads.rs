@@ -178,7 +178,7 @@ pub fn check_quads(
         }
     }
     mix.programs += 1;
-    let text = compiled.ir().unwrap_or_default();
+    let text = compiled.ir();
     mix.differences += usize::from(text.contains("difference_"));
     mix.quads += points.len() / 4;
     let stops = |shown: &&ObservedRun| shown.faults.iter().any(|fault| fault.kind.stops());

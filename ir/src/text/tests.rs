@@ -42,6 +42,34 @@ fn what_functions_decide_reads_and_prints() {
 }
 
 #[test]
+fn hints_read_and_print_with_spans() {
+    let kinds = [
+        "checkpoint",
+        "recompute",
+        "max_iterations 9",
+        "unroll",
+        "unroll_blocks 4",
+    ];
+    let hints = kinds
+        .map(|kind| format!("hint {kind} @1:2..90 @0..0\n"))
+        .concat();
+    let body = "entry main\n\nfn main() -> () ^0 {\n  return\n}\n";
+    let text = format!("adumbra ir 1\n{hints}{body}");
+    let module = read(&text);
+    assert_eq!(module.hints.0.len(), kinds.len());
+    assert_eq!(
+        module
+            .hints
+            .max_iterations(Span::new(FileId(1), 2, 90))
+            .map(|max| max.0),
+        Some(9)
+    );
+    assert_eq!(print(&module, SpanComments::Shown), text);
+    assert!(!print(&module, SpanComments::Hidden).contains("hint"));
+    assert_eq!(mistake("adumbra ir 1 hint never").0, Code::IrUnknownName);
+}
+
+#[test]
 fn every_kind_of_instruction_reads_and_prints() {
     let module = read(EVERY_KIND);
     let insts = module.functions.iter().flat_map(|f| &f.regions);
@@ -198,6 +226,16 @@ fn mistakes_have_codes_and_places() {
         let text = with_body(body);
         assert_eq!(mistake(&text), (code, at), "{body}");
     }
+}
+
+#[test]
+fn defaults_of_large_inputs_are_few() {
+    use crate::limits::{MAX_TABLE_SCALARS, MAX_TYPE_SCALARS};
+    let input = format!("input a: float[{MAX_TYPE_SCALARS}] = 0 ");
+    let inputs = |count: u64| format!("adumbra ir 1 {}", input.repeat(count as usize));
+    let most = MAX_TABLE_SCALARS / MAX_TYPE_SCALARS;
+    assert_eq!(mistake(&inputs(most)).0, Code::IrSyntax);
+    assert_eq!(mistake(&inputs(most + 1)).0, Code::IrTooLarge);
 }
 
 #[test]

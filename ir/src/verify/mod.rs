@@ -31,7 +31,8 @@
 //! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the
 //!     outputs; it has no array parameters; an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most
-//!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep; globals have neither
+//!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep, and those of the
+//!     tables have at most [`MAX_TABLE_SCALARS`] together; globals have neither
 //!     arrays nor closures, and there are at most [`MAX_GLOBALS`]. The formats of messages fit
 //!     their types.
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
@@ -45,7 +46,10 @@
 //! 19. `Quad`: a difference is only in a module whose points are evaluated in quads.
 //! 20. `Tape`: a record has 1 to [`MAX_RECORD_FIELDS`] fields, which are floats, integers or bools;
 //!     all floats of all records have the same lanes. A tape is one of [`MAX_TAPES`].
+//! 21. `Derivative`: derived functions, custom derivatives and substitutes are functions of the
+//!     module with the [canonical signature](crate::derivative), and only floats are active.
 
+mod derivative;
 mod function;
 mod inst;
 #[cfg(test)]
@@ -84,6 +88,7 @@ pub enum Rule {
     Supply,
     Quad,
     Tape,
+    Derivative,
 }
 
 /// A violation of an invariant.
@@ -136,6 +141,9 @@ pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
         }
     }
     if report.violations.is_empty() {
+        derivative::check(module, &mut report);
+    }
+    if report.violations.is_empty() {
         Ok(())
     } else {
         Err(report.violations)
@@ -148,6 +156,8 @@ struct Report {
     violations: Vec<Violation>,
     function: Option<FuncId>,
     place: Option<(RegionId, usize)>,
+    /// Scalars of the types so far.
+    scalars: u64,
 }
 
 impl Report {
@@ -321,7 +331,15 @@ fn has_array(ty: &Type, depth: usize) -> bool {
 fn scalars(ty: &Type, report: &mut Report) -> Vec<Scalar> {
     let mut types = Vec::new();
     match size(ty, MAX_TYPE_DEPTH) {
-        Ok(_) => ty.for_each_scalar(&mut |s| types.push(s)),
+        Ok(count) => {
+            report.scalars += count;
+            let fits = report.scalars <= MAX_TABLE_SCALARS;
+            if report.require(fits, Rule::Type, || {
+                format!("the types have more than {MAX_TABLE_SCALARS} scalars together")
+            }) {
+                ty.for_each_scalar(&mut |s| types.push(s));
+            }
+        }
         Err(message) => report.add(Rule::Type, message),
     }
     types

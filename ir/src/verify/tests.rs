@@ -388,6 +388,67 @@ fn tape() {
 }
 
 #[test]
+fn derivatives_have_canonical_signatures() {
+    let module = |rules: &str, derived: &str| {
+        let text = format!(
+            "adumbra ir 1 entry main fn main() -> () ^0 {{ return }}
+             fn f(%0: f32, %1: i32) -> (f32) ^0 {{ array &0 in: f32[2] array &1 out: f32[3]
+               {rules} return %0 }}
+             fn d{derived} unreachable }}"
+        );
+        parse(&text, FileId::MAIN).unwrap_or_else(|wrong| panic!("{text}\n{}", wrong.message))
+    };
+    let all = "params[1, 0] results[1] arrays[1, 1]";
+    let forward = "(%0: f32, %1: i32, %2: f32) -> (f32, f32) ^0 { array &0 in: f32[2]
+        array &1 out: f32[3] array &2 in: f32[2] array &3 out: f32[3]";
+    let backward = "(%0: f32, %1: i32, %2: f32) -> (f32) ^0 { array &0 in: f32[2]
+        array &1 out: f32[2] array &2 in: f32[3]";
+    let like_f = "(%0: f32, %1: i32) -> (f32) ^0 { array &0 in: f32[2] array &1 out: f32[3]";
+    let custom = |what: &str| format!("custom {what} d custom {all}");
+    let of_results = backward.replace("-> (f32)", "-> (f32, f32)");
+    let recipe = |of: &str, mode: &str| format!("{of} derive {mode} f {all}");
+    for (rules, derived) in [
+        (custom("forward"), forward.to_owned()),
+        (custom("backward"), backward.to_owned()),
+        ("custom substitute d".to_owned(), like_f.to_owned()),
+        (String::new(), recipe(forward, "forward")),
+        (String::new(), recipe(backward, "backward")),
+        (String::new(), recipe(&of_results, "backward with_results")),
+        (
+            custom("forward") + " custom lost[0, 1, 0, 0]",
+            forward.to_owned(),
+        ),
+    ] {
+        sound(&module(&rules, &derived));
+    }
+    let integer = "custom forward d custom params[1, 1] results[1] arrays[1, 1]";
+    let short = "custom forward d custom params[1] results[1] arrays[1, 1]";
+    for (rules, derived) in [
+        (custom("forward").as_str(), backward),
+        (&custom("backward"), forward),
+        (&custom("backward"), &of_results),
+        (&custom("forward").replace(" d ", " #9 "), forward),
+        ("custom substitute d", forward),
+        (integer, &forward.replace("%2: f32", "%2: f32, %3: f32")),
+        (short, forward),
+        (&format!("custom {all}"), forward),
+        ("custom lost[1]", forward),
+        ("", &recipe(forward, "backward")),
+        ("", &recipe(backward, "backward with_results")),
+        (
+            "",
+            &recipe(forward, "forward").replace("forward f", "forward #9"),
+        ),
+        (
+            "",
+            &recipe(forward, "forward").replace("arrays[1, 1]", "arrays[1, 0]"),
+        ),
+    ] {
+        breaks(Rule::Derivative, &module(rules, derived));
+    }
+}
+
+#[test]
 fn violations_have_places_and_a_limit() {
     let text = "%0: f32 = const 1.0 block ^1 { %1: f32 = add %0 yield } return";
     let violation = &verify(&body(text)).unwrap_err()[0];

@@ -96,7 +96,7 @@ impl Program {
         let _mode = FloatEnvironment::enter();
         let jumps = self.jump_gradient(request, axes, rules)?;
         let maker = ProgramMaker {
-            origin: self.origin().expect("it has a gradient"),
+            origin: self.origin(),
             program: self,
             smooth: &jumps.smooth,
         };

@@ -123,8 +123,7 @@ impl ProgramMaker<'_> {
 
     /// The names of the globals with floats that the program reads.
     fn read_globals(&self) -> Vec<String> {
-        let read = self.program.module().map(read_globals);
-        let read = read.unwrap_or_default().into_iter();
+        let read = read_globals(self.program.module());
         let members = self.program.globals().members().iter().zip(read);
         let has_floats = |ty: &Type| !ty.float_scalars().is_empty();
         members
@@ -142,10 +141,7 @@ impl ProgramMaker<'_> {
             .map(|member| member.part(Part::Value as usize))
             .collect();
         let is_read = |word: usize| words.iter().any(|words| words.contains(&word));
-        let shader = self
-            .program
-            .module()
-            .map_or(Span::default(), |of| of.entry().span);
+        let shader = self.program.entry_span();
         let along = axes.iter().zip(moves);
         let unmoved = along.filter(|(_, axis)| !axis.moves.iter().any(|(word, _)| is_read(*word)));
         let warnings = unmoved.map(|(axis, _)| {
@@ -273,7 +269,7 @@ impl Program {
         let moves = moves(&axes, self.globals())
             .map_err(|error| self.refused(self.axis_diagnostic(&error, &axes)))?;
         let maker = ProgramMaker {
-            origin: self.origin().expect("it has a gradient"),
+            origin: self.origin(),
             program: self,
             smooth: &smooth,
         };
@@ -305,8 +301,7 @@ impl Program {
     }
 
     fn entry_span(&self) -> Span {
-        self.module()
-            .map_or(Span::default(), |module| module.entry().span)
+        self.module().entry().span
     }
 
     fn refused(&self, diagnostic: Diagnostic) -> Diagnostics {

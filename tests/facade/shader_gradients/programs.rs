@@ -55,7 +55,7 @@ fn programs_with_gradients_are_programs() {
     }
     let request = GradientRequest::new();
     let no = loaded.gradient(&request).unwrap_err();
-    assert!(no.diagnostics[0].message.contains("was loaded"), "{no}");
+    assert!(no.diagnostics[0].message.contains("was loaded and"), "{no}");
 }
 
 #[test]

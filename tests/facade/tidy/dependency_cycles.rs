@@ -47,13 +47,6 @@ const NATURAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "an instruction's fields are encoded, and their encoding is the instruction's",
-        &[
-            "vm/src/bytecode/encoding.rs",
-            "vm/src/bytecode/instruction.rs",
-        ],
-    ),
-    (
         "the emitter of a function has its open scopes and spans, which emit by it",
         &[
             "vm/src/lower/function.rs",

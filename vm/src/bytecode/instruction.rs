@@ -1,11 +1,10 @@
 //! Instructions of the register machine: an opcode and its words.
 //!
 //! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the
-//! lanes that there are. The table in this file describes each kind once: its tag in files, its
-//! name and lanes in listings, where control goes next, and the roles of its words. Encoding,
-//! listing, validation, data-flow analysis and loading read it.
+//! lanes that there are. The table in this file describes each kind once: its name
+//! and lanes in listings, where control goes next, and the roles of its words. Listing, validation
+//! and loading read it.
 
-use super::encoding::{Encoded, Field};
 use adumbra_ir::module::{ExplicitMip, IndexCheck, Slopes};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
@@ -147,26 +146,15 @@ pub enum Opcode {
     Unreachable,
 }
 
-/// What a value is that an instruction reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// A value of a type.
-    Type(Scalar),
-    /// An operand or the result of an op.
-    Operand(OperandKind),
-    /// Any value. One that is written is the last one that the instruction reads.
-    Any,
-}
-
 /// The role of a word of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRole {
     /// Not used, zero.
     Unused,
     /// A register that is written, with these lanes.
-    Write(Lanes, Holds),
+    Write(Lanes),
     /// A register that is read, with these lanes.
-    Read(Lanes, Holds),
+    Read(Lanes),
     /// The position of an instruction.
     Target,
     /// A function.
@@ -242,22 +230,18 @@ fn first<const N: usize>(roles: [OperandRole; N]) -> [OperandRole; WORDS] {
 /// A first role, then the operands of an op with these lanes.
 fn operands(before: OperandRole, op: Op, lanes: impl Fn(usize) -> Lanes) -> [OperandRole; WORDS] {
     let mut roles = first([before]);
-    for (i, &kind) in op.info().operands.iter().enumerate() {
-        roles[i + 1] = OperandRole::Read(lanes(i), Holds::Operand(kind));
+    for (i, role) in roles[1..=op.arity()].iter_mut().enumerate() {
+        *role = OperandRole::Read(lanes(i));
     }
     roles
 }
 
 const NO: Lanes = Lanes::NONE;
-const FLOAT: Holds = Holds::Type(Scalar::F32);
-const INT: Holds = Holds::Type(Scalar::I32);
-const BOOL: Holds = Holds::Type(Scalar::Bool);
-const CLOSURE: Holds = Holds::Type(Scalar::Closure);
 
 /// Defines what is derived from the table. An entry is
-/// `tag Opcode(fields), name, [lanes in its name], successors, [roles of words];`.
+/// `Opcode(fields), name, [lanes in its name], successors, [roles of words];`.
 macro_rules! instructions {
-    ($($tag:literal $opcode:ident $(($($field:ident),+))?, $name:expr, $lanes:expr,
+    ($($opcode:ident $(($($field:ident),+))?, $name:expr, $lanes:expr,
         $successors:ident, $roles:expr;)*
     ) => {
         #[allow(unused_variables)]
@@ -290,94 +274,64 @@ macro_rules! instructions {
                     $(Opcode::$opcode $(($($field),+))? => Vec::from($lanes),)*
                 }
             }
-
-            /// Encodes as bytes: a tag and its fields. A tag is never reused; new ones are added.
-            /// The version of the file format rises when the meaning of a tag changes.
-            pub(super) fn encode(self) -> Encoded {
-                let mut bytes = [0; 4];
-                let mut rest = bytes.iter_mut();
-                let mut put = |byte: u8| {
-                    *rest.next().expect("an opcode has at most three bytes of fields") = byte;
-                };
-                match self {
-                    $(Opcode::$opcode $(($($field),+))? => {
-                        put($tag);
-                        $($($field.put(&mut put);)+)?
-                    })*
-                }
-                bytes
-            }
-
-            /// Decodes bytes, if they are an opcode's.
-            pub(super) fn decode(bytes: Encoded) -> Option<Opcode> {
-                let mut rest = bytes[1..].iter().copied();
-                let opcode = match bytes[0] {
-                    $($tag => {
-                        $($(let $field = Field::take(&mut rest)?;)+)?
-                        Opcode::$opcode $(($($field),+))?
-                    })*
-                    _ => return None,
-                };
-                rest.all(|byte| byte == 0).then_some(opcode)
-            }
         }
     };
 }
 
 instructions! {
-    1 Arithmetic(op, pattern), op.info().name, arithmetic_lanes(op, pattern), Next,
-        operands(Write(pattern.result(), Holds::Operand(op.info().result)), op, |i| {
+    Arithmetic(op, pattern), op.info().name, arithmetic_lanes(op, pattern), Next,
+        operands(Write(pattern.result()), op, |i| {
             pattern.operand(i)
         });
-    2 Branch(op, when), op.info().name, [], Either, operands(Target, op, |_| NO);
-    3 BranchIf(when), "", [], Either, first([Target, Read(NO, BOOL)]);
-    4 Jump, "jump", [], Target, first([Target]);
-    5 Loop, "loop", [], Target, first([Target]);
-    6 Move(to, from), "move", [to, from], Next, first([Write(to, Holds::Any), Read(from, Holds::Any)]);
-    7 Global(lanes), "global", [lanes], Next, first([Write(lanes, Holds::Any), Number, Number]);
-    8 Shadow(direction), ["ddx", "ddy"][direction as usize], [], Next,
-        first([Write(NO, FLOAT), Read(direction.lanes(), FLOAT)]);
-    9 Load(to, from), "load", [to, from], Next, first([Write(to, Holds::Any), Array, Read(NO, INT)]);
-    10 Store(to, from), "store", [to, from], Next, first([Array, Read(NO, INT), Read(from, Holds::Any)]);
-    11 ArrayZero, "array.zero", [], Next, first([Array]);
-    12 ArrayCopy, "array.copy", [], Next, first([Array, Array]);
-    13 ArrayFromSaved, "array.from-saved", [], Next, first([Array, Array, Number]);
-    14 ArrayToSaved, "array.to-saved", [], Next, first([Array, Array, Number]);
-    15 Save, "save", [], Next, first([Number, Number]);
-    16 Restore, "restore", [], Next, first([Number, Number]);
-    17 Call, "call", [], Next, first([Function, Number]);
-    18 Return, "return", [], None, first([]);
-    19 Sample(u, v, slopes), ["sample", "sample.sloped"][slopes as usize], [u, v], Next,
-        first([Texture, Read(u, FLOAT), Read(v, FLOAT), texel(slopes)]);
-    20 MakeClosure, "closure", [], Next, first([Write(NO, CLOSURE), Shape, Arguments]);
-    21 ClosureAdd, "closure.add", [], Next,
-        first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, CLOSURE)]);
-    22 ClosureScale, "closure.scale", [], Next,
-        first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, FLOAT)]);
-    23 ClosureTint, "closure.tint", [], Next,
-        first([Write(NO, CLOSURE), Read(NO, CLOSURE), ReadList(3)]);
-    24 Unreachable, "unreachable", [], None, first([]);
-    25 SampleGradients(slopes),
+    Branch(op, when), op.info().name, [], Either, operands(Target, op, |_| NO);
+    BranchIf(when), "", [], Either, first([Target, Read(NO)]);
+    Jump, "jump", [], Target, first([Target]);
+    Loop, "loop", [], Target, first([Target]);
+    Move(to, from), "move", [to, from], Next, first([Write(to), Read(from)]);
+    Global(lanes), "global", [lanes], Next, first([Write(lanes), Number, Number]);
+    Shadow(direction), ["ddx", "ddy"][direction as usize], [], Next,
+        first([Write(NO), Read(direction.lanes())]);
+    Load(to, from), "load", [to, from], Next, first([Write(to), Array, Read(NO)]);
+    Store(to, from), "store", [to, from], Next, first([Array, Read(NO), Read(from)]);
+    ArrayZero, "array.zero", [], Next, first([Array]);
+    ArrayCopy, "array.copy", [], Next, first([Array, Array]);
+    ArrayFromSaved, "array.from-saved", [], Next, first([Array, Array, Number]);
+    ArrayToSaved, "array.to-saved", [], Next, first([Array, Array, Number]);
+    Save, "save", [], Next, first([Number, Number]);
+    Restore, "restore", [], Next, first([Number, Number]);
+    Call, "call", [], Next, first([Function, Number]);
+    Return, "return", [], None, first([]);
+    Sample(u, v, slopes), ["sample", "sample.sloped"][slopes as usize], [u, v], Next,
+        first([Texture, Read(u), Read(v), texel(slopes)]);
+    MakeClosure, "closure", [], Next, first([Write(NO), Shape, Arguments]);
+    ClosureAdd, "closure.add", [], Next,
+        first([Write(NO), Read(NO), Read(NO)]);
+    ClosureScale, "closure.scale", [], Next,
+        first([Write(NO), Read(NO), Read(NO)]);
+    ClosureTint, "closure.tint", [], Next,
+        first([Write(NO), Read(NO), ReadList(3)]);
+    Unreachable, "unreachable", [], None, first([]);
+    SampleGradients(slopes),
         ["sample.gradients", "sample.gradients.sloped"][slopes as usize], [], Next,
         first([Texture, ReadList(6), Unused, texel(slopes)]);
-    26 SampleLevel(slopes), ["sample.level", "sample.level.sloped"][slopes as usize], [], Next,
+    SampleLevel(slopes), ["sample.level", "sample.level.sloped"][slopes as usize], [], Next,
         first([Texture, ReadList(3), Unused, texel(slopes)]);
-    27 Message, "message", [], Next, first([Message, Arguments]);
-    28 ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO, INT)]);
-    29 ArrayResize, "array.resize", [], Next,
-        first([Write(NO, INT), Array, Read(NO, INT), Number]);
-    30 Difference(direction), ["difference.x", "difference.y"][direction as usize], [], Next,
-        first([Write(NO, FLOAT), Read(NO, FLOAT)]);
-    31 Enter, "enter", [], Next, first([Number]);
-    32 Iteration, "turn", [], Next, first([]);
-    33 Keep, "keep", [], Next, first([Tape, Arguments]);
-    34 Take, "take", [], Next, first([Tape, Taken]);
-    35 Query, "query", [], Next, first([]);
-    36 Buffer(scalar, check), ["buffer", "buffer.again"][check as usize], [], Next,
-        first([Write(NO, Holds::Type(scalar)), Buffer, Read(NO, INT), Number]);
-    37 BufferLength, "buffer.length", [], Next, first([Write(NO, INT), Buffer]);
-    38 BufferAdd, "buffer.add", [], Next, first([Sum, Read(NO, INT), Read(NO, FLOAT), Number]);
-    39 TextureAdjoint(mip, slopes), adjoint_name(mip, slopes), [], Next,
+    Message, "message", [], Next, first([Message, Arguments]);
+    ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO)]);
+    ArrayResize, "array.resize", [], Next,
+        first([Write(NO), Array, Read(NO), Number]);
+    Difference(direction), ["difference.x", "difference.y"][direction as usize], [], Next,
+        first([Write(NO), Read(NO)]);
+    Enter, "enter", [], Next, first([Number]);
+    Iteration, "turn", [], Next, first([]);
+    Keep, "keep", [], Next, first([Tape, Arguments]);
+    Take, "take", [], Next, first([Tape, Taken]);
+    Query, "query", [], Next, first([]);
+    Buffer(scalar, check), ["buffer", "buffer.again"][check as usize], [], Next,
+        first([Write(NO), Buffer, Read(NO), Number]);
+    BufferLength, "buffer.length", [], Next, first([Write(NO), Buffer]);
+    BufferAdd, "buffer.add", [], Next, first([Sum, Read(NO), Read(NO), Number]);
+    TextureAdjoint(mip, slopes), adjoint_name(mip, slopes), [], Next,
         first([Texture, ReadList(adjoint_operands(mip, slopes))]);
 }
 

@@ -1,26 +1,21 @@
 //! Bytecode: a program for the register machine, the same for every engine.
 //!
-//! A [`Bytecode`] is immutable, and sound to run once it exists. Lowered or from a file, it was
-//! validated, so engines access registers without checks. All storage is laid out statically:
+//! A [`Bytecode`] is immutable, and sound to run once it exists: lowering alone makes it, and
+//! validates it, so engines access registers without checks. All storage is laid out statically:
 //! registers have absolute numbers, each function has its own range, and functions that are never
 //! active together share theirs.
 
-mod dataflow;
-mod encoding;
-mod file;
 pub mod instruction;
 mod listing;
 mod operands;
 mod validate;
 mod work;
 
-pub use file::{MAGIC, MAX_FILE_BYTES, VERSION};
 pub use instruction::{
-    BytecodeInstruction, Holds, Opcode, OperandRole, Register, ShadowPattern, Successors, WORDS,
+    BytecodeInstruction, Opcode, OperandRole, Register, ShadowPattern, Successors, WORDS,
     register_count,
 };
 
-pub(crate) use dataflow::{TOO_LARGE, check as check_flow};
 pub(crate) use operands::Operands;
 pub(crate) use validate::validate;
 pub(crate) use work::{insert_queries, query_period};
@@ -203,7 +198,7 @@ heap_of! {
 pub struct BytecodeStats {
     /// Instructions.
     pub ops: usize,
-    /// Bytes of the serialised form.
+    /// Bytes of instructions, and of the constants and lists that they name.
     pub bytes: usize,
     /// Shadows that arithmetic instructions compute.
     pub lanes: usize,
@@ -212,7 +207,7 @@ pub struct BytecodeStats {
 }
 
 impl Bytecode {
-    /// The empty program, from which lowering and reading start.
+    /// The empty program, from which lowering starts.
     pub(crate) fn empty() -> Bytecode {
         Bytecode {
             interface: Interface::default(),
@@ -274,7 +269,9 @@ impl Bytecode {
         };
         BytecodeStats {
             ops: self.code.len(),
-            bytes: self.to_bytes().len(),
+            bytes: size_of_val(&*self.code)
+                + size_of_val(&*self.constants)
+                + size_of_val(&*self.lists),
             lanes: self.code.iter().map(lanes).sum(),
             registers: self.registers as usize,
         }
@@ -303,9 +300,8 @@ impl Bytecode {
         let longest = saves.map(|i| u64::from(i.words[1])).max().unwrap_or(0);
         let depth = u64::from(limits.call_depth);
         let elements = 3 * u64::from(limits.array_elements);
-        // Two ranges a call; arrays are bounded by their own limit. A lowered program never needs
-        // more, as each of its functions keeps to the maximum; one from a file that does is
-        // stopped.
+        // Two ranges a call; arrays are bounded by their own limit. A program never needs more, as
+        // each of its functions keeps to the maximum.
         let words = (2 * longest * depth).min(u64::from(MAX_SAVED_REGISTERS) * depth + elements);
         usize::try_from(words).unwrap_or(usize::MAX)
     }

@@ -2,7 +2,8 @@
 //! that it moves.
 
 use super::{Bytecode, BytecodeInstruction, BytecodeTape, Opcode, OperandRole, Register};
-use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
+use adumbra_ir::module::Message;
+use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
 
 /// Calls `each` for the registers of a value with these lanes.
@@ -25,47 +26,33 @@ fn saved(code: &BytecodeInstruction) -> Range<u32> {
 /// write but long to walk.
 pub(crate) struct Operands<'p> {
     pub(crate) program: &'p Bytecode,
-    /// Of each closure shape, message and tape the type of each word that an instruction lists for
-    /// it.
-    closures: Box<[Box<[Scalar]>]>,
-    messages: Box<[Box<[Scalar]>]>,
-    tapes: Box<[Box<[Scalar]>]>,
+    /// Of each closure shape, message and tape how many words an instruction lists for it.
+    closures: Box<[usize]>,
+    messages: Box<[usize]>,
+    tapes: Box<[usize]>,
 }
 
 impl<'p> Operands<'p> {
     /// The program's types have sizes that validation has bounded.
     pub(crate) fn new(program: &'p Bytecode) -> Operands<'p> {
-        fn scalars(types: &[Type]) -> Box<[Scalar]> {
-            let mut scalars = Vec::new();
-            let mut push = |scalar| scalars.push(scalar);
-            types.iter().for_each(|ty| ty.for_each_scalar(&mut push));
-            scalars.into_boxed_slice()
-        }
-        let record = |tape: &BytecodeTape| {
-            let words = tape.fields.iter().flat_map(|&field| {
-                let shadows = tape.lanes_of(field).count() as usize;
-                std::iter::once(field).chain(std::iter::repeat_n(Scalar::F32, shadows))
-            });
-            words.collect()
-        };
         let interface = &program.interface;
-        let closures = interface.closures.iter();
+        let closures = 0..interface.closures.len();
         let messages = interface.messages.iter();
         Operands {
             program,
-            closures: closures.map(|shape| scalars(&shape.params)).collect(),
-            messages: messages.map(|message| scalars(&message.params)).collect(),
-            tapes: program.tapes.iter().map(record).collect(),
+            closures: closures.map(|shape| interface.arguments(shape)).collect(),
+            messages: messages.map(Message::word_count).collect(),
+            tapes: program.tapes.iter().map(BytecodeTape::words).collect(),
         }
     }
 
-    /// The types of the arguments, or of the words taken, that the word `word` lists.
-    pub(crate) fn arguments(&self, code: &BytecodeInstruction, word: usize) -> &[Scalar] {
+    /// The number of arguments, or of words taken, that the word `word` lists.
+    pub(crate) fn arguments(&self, code: &BytecodeInstruction, word: usize) -> usize {
         let of = code.words[word - 1] as usize;
         match code.opcode.roles()[word - 1] {
-            OperandRole::Tape => &self.tapes[of],
-            OperandRole::Message => &self.messages[of],
-            _ => &self.closures[of],
+            OperandRole::Tape => self.tapes[of],
+            OperandRole::Message => self.messages[of],
+            _ => self.closures[of],
         }
     }
 
@@ -73,7 +60,7 @@ impl<'p> Operands<'p> {
     pub(crate) fn list(&self, code: &BytecodeInstruction, word: usize) -> &'p [u32] {
         let count = match code.opcode.roles()[word] {
             OperandRole::ReadList(count) | OperandRole::WriteList(count) => count as usize,
-            OperandRole::Arguments | OperandRole::Taken => self.arguments(code, word).len(),
+            OperandRole::Arguments | OperandRole::Taken => self.arguments(code, word),
             _ => return &[],
         };
         &self.program.lists[code.words[word] as usize..][..count]
@@ -94,7 +81,7 @@ impl<'p> Operands<'p> {
             // A value is one word, whether it has shadows or not.
             OperandRole::Tape => Some(self.program.tapes[word as usize].fields.len() as u32),
             OperandRole::Arguments if code.opcode.roles()[i - 1] != OperandRole::Tape => {
-                Some(self.arguments(code, i).len() as u32)
+                Some(self.arguments(code, i) as u32)
             }
             _ => None,
         });
@@ -108,7 +95,7 @@ impl<'p> Operands<'p> {
         }
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             match role {
-                OperandRole::Write(lanes, _) => each_word(word, lanes, &mut each),
+                OperandRole::Write(lanes) => each_word(word, lanes, &mut each),
                 OperandRole::WriteList(_) | OperandRole::Taken => {
                     self.each_listed(code, i, &mut each);
                 }
@@ -125,7 +112,7 @@ impl<'p> Operands<'p> {
         }
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             match role {
-                OperandRole::Read(lanes, _) if Register(word).as_constant().is_none() => {
+                OperandRole::Read(lanes) if Register(word).as_constant().is_none() => {
                     each_word(word, lanes, &mut each);
                 }
                 OperandRole::ReadList(_) | OperandRole::Arguments => {
@@ -147,8 +134,11 @@ impl<'p> Operands<'p> {
 mod tests {
     use super::*;
     use crate::bytecode::BytecodeArray;
+    use adumbra_ir::FileId;
     use adumbra_ir::host::WORDS_PER_STEP;
-    use adumbra_ir::module::{ClosureShape, Message};
+    use adumbra_ir::module::ClosureShape;
+    use adumbra_ir::text::parse;
+    use adumbra_ir::types::{Scalar, Type};
     use std::sync::Arc;
 
     const LEN: u32 = 1_000;
@@ -179,13 +169,10 @@ mod tests {
         program.lists = vec![0; 3 * LEN as usize];
         let operands = Operands::new(&program);
         let mut moving = Vec::new();
-        let fields = (0..=255).flat_map(|field| [0, 1, 64].map(|other| [field, other]));
-        for [tag, field, other] in
-            (0..=255).flat_map(|tag| fields.clone().map(move |[a, b]| [tag, a, b]))
-        {
-            let Some(opcode) = Opcode::decode([tag, field, other, 0]) else {
-                continue;
-            };
+        let text = include_str!("../../../ir/src/text/every_kind.adir");
+        let every_kind = parse(text, FileId::MAIN).expect("it is IR");
+        let every_kind = crate::lower(&every_kind).expect("it fits");
+        for opcode in every_kind.code.iter().map(|code| code.opcode) {
             let code = BytecodeInstruction::new(opcode, []);
             // Calls take steps for what is saved; a resize for the parts that it is asked for.
             if let Opcode::Save | Opcode::Restore | Opcode::ArrayResize = opcode {
@@ -205,6 +192,7 @@ mod tests {
                 }
             }
         }
+        moving.sort_by_key(|opcode| opcode.name());
         moving.dedup();
         assert_eq!(moving.len(), 9, "{moving:?}");
     }

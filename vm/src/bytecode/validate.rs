@@ -1,4 +1,5 @@
-//! Validation of bytecode: everything that an engine relies on without checks.
+//! Validation of bytecode: everything that an engine relies on without checks. Bytecode comes from
+//! lowering alone, which asserts that it is valid, whatever module it was given.
 //!
 //! After validation, every register that an instruction names is in the file, with its shadows, and
 //! no constant is written. Targets, functions, arrays, textures, buffers, shapes and lists
@@ -13,7 +14,7 @@ mod tests;
 
 use super::{
     Bytecode, BytecodeArray, BytecodeInstruction, MAX_LISTED_REGISTERS, MAX_REGISTERS, Opcode,
-    OperandRole, Operands, Register, TOO_LARGE,
+    OperandRole, Operands, Register,
 };
 use adumbra_ir::limits::MAX_RECORD_FIELDS;
 use adumbra_ir::module::Buffer;
@@ -191,8 +192,8 @@ impl Checker<'_> {
             let index = word as usize;
             match role {
                 OperandRole::Unused => check(word == 0, "an unused word is not zero")?,
-                OperandRole::Write(lanes, _) => written(p, word, lanes)?,
-                OperandRole::Read(lanes, _) => read(p, word, lanes)?,
+                OperandRole::Write(lanes) => written(p, word, lanes)?,
+                OperandRole::Read(lanes) => read(p, word, lanes)?,
                 OperandRole::Target => {
                     let range = p.functions[function].start..self.end(function);
                     check(
@@ -226,10 +227,13 @@ impl Checker<'_> {
                 }
                 // Where constants are listed to be taken, words are dropped.
                 OperandRole::Arguments | OperandRole::Taken => {
-                    let count = self.operands.arguments(instruction, i).len();
+                    let count = self.operands.arguments(instruction, i);
                     self.list(word, count).map(|_| ())?;
                     self.listed += count as u64;
-                    check(self.listed <= MAX_LISTED_REGISTERS, TOO_LARGE)?;
+                    check(
+                        self.listed <= MAX_LISTED_REGISTERS,
+                        "the lists are too long",
+                    )?;
                 }
                 OperandRole::Tape => check(index < p.tapes.len(), "the tape is missing")?,
                 OperandRole::Number => {}

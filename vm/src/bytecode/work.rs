@@ -3,8 +3,8 @@
 //! Steps of the budget do not depend on how much code is between them, so that optimisation cannot
 //! change them. Work bounds how long that code takes. An *interval* is code that runs without a
 //! step, a return or a [query](Opcode::Query). Its work is at most [`MAX_INTERVAL_WORK`], or that
-//! of one instruction: longer straight code has queries, in lowered programs and in those from
-//! files. From the longest interval follows after how many steps an engine asks ([`query_period`]).
+//! of one instruction: longer straight code has queries. From the longest interval follows after
+//! how many steps an engine asks ([`query_period`]).
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands};
 use adumbra_ir::host::{QueryPeriod, WORDS_PER_STEP};

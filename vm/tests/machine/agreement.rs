@@ -13,7 +13,7 @@ use adumbra_ir::text::{SpanComments, print};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ir::verify::verify;
 use adumbra_ops::Op;
-use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
+use adumbra_vm::{Outcome, PointMachine, lower};
 use fastrand::Rng;
 use std::sync::Arc;
 
@@ -97,11 +97,9 @@ struct Mix {
 fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     verify(module).expect("the module is valid");
     let program = lower(module).expect("the module fits");
-    let back = Bytecode::from_bytes(&program.to_bytes()).expect("it is valid");
-    assert_eq!(back, program);
-    let back = Arc::new(back);
-    let mut machine = PointMachine::new(back.clone(), LIMITS);
-    let mut others = [(); 2].map(|()| PointMachine::new(back.clone(), LIMITS));
+    let program = Arc::new(program);
+    let mut machine = PointMachine::new(program.clone(), LIMITS);
+    let mut others = [(); 2].map(|()| PointMachine::new(program.clone(), LIMITS));
     let mut random = Random::new(seed);
     for _ in 0..3 {
         let (point, globals, inputs) = point(module, &mut random);

@@ -5,7 +5,6 @@ mod arithmetic;
 mod arrays;
 mod cancellation;
 mod control;
-mod files;
 mod limits;
 mod memory;
 mod moved_words;

@@ -12,7 +12,7 @@ use adumbra_ir::random::{generate, generate_convergent};
 use adumbra_ir::text::{SpanComments, print};
 use adumbra_ir::types::Scalar;
 use adumbra_ir::verify::verify;
-use adumbra_vm::{Bytecode, PointMachine, lower};
+use adumbra_vm::{PointMachine, lower};
 use std::sync::Arc;
 
 const TEXTURE: ConstantTexture = ConstantTexture([0.1, 0.2, 0.3, 0.4]);
@@ -86,9 +86,7 @@ fn finished(lane: &Strict) -> bool {
 fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     verify(module).expect("the module is valid");
     let program = lower(module).expect("the module fits");
-    let back = Bytecode::from_bytes(&program.to_bytes()).expect("it is valid");
-    assert_eq!(back, program);
-    let back = Arc::new(back);
+    let program = Arc::new(program);
     let mut random = Random::new(seed);
     let drawn = [(); 4].map(|()| point(module, &mut random));
     let points = drawn.each_ref().map(|(point, ..)| point.clone());
@@ -96,7 +94,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
 
     let mut host = TEXTURE;
     let mut machines = drawn.map(|(_, globals, inputs)| {
-        let mut machine = PointMachine::new(back.clone(), LIMITS);
+        let mut machine = PointMachine::new(program.clone(), LIMITS);
         machine.run(&globals, &inputs, &mut host);
         machine
     });

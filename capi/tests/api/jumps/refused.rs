@@ -78,16 +78,23 @@ fn refused_jump_gradients_say_why() {
     assert!(report(found).contains("W0518"));
     call!(adumbra_diagnostics_free(found));
     call!(adumbra_jump_gradient_free(made));
-    // A program of a file has no gradient.
-    let bytes = rust_compiler()
+    // A program of a file has one, too, until it is a gradient itself.
+    let compiled = rust_compiler()
         .compile(&adumbra::Sources::new("s.adu", shader))
-        .unwrap()
-        .to_bytecode();
-    let loaded = made!(adumbra_program_load(bytes.as_ptr(), bytes.len() ; null_mut()));
-    let (status, _, found) = jump_gradient(loaded, null(), &[x], EDGE);
-    assert_eq!((status, found.is_null()), (AdumbraStatus::Refused, false));
-    call!(adumbra_diagnostics_free(found));
-    call!(adumbra_program_free(loaded));
+        .unwrap();
+    let derived = compiled.gradient(&Default::default()).unwrap();
+    for (program, wanted) in [
+        (&compiled, AdumbraStatus::Ok),
+        (derived.program(), AdumbraStatus::Refused),
+    ] {
+        let bytes = program.to_bytecode();
+        let loaded = made!(adumbra_program_load(bytes.as_ptr(), bytes.len() ; null_mut()));
+        let (status, made, found) = jump_gradient(loaded, null(), &[x], EDGE);
+        assert_eq!((status, found.is_null()), (wanted, false));
+        call!(adumbra_diagnostics_free(found));
+        call!(adumbra_jump_gradient_free(made));
+        call!(adumbra_program_free(loaded));
+    }
     call!(adumbra_program_free(program));
 }
 

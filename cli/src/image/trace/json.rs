@@ -156,7 +156,7 @@ pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
     JsonPixel {
         pixel: followed.at,
         size: followed.size,
-        shader: (followed.program.module()).map_or("", |module| &module.entry().name),
+        shader: &followed.program.module().entry().name,
         globals: NamedValues(globals.collect()),
         trace: recorder.events.iter().map(|s| followed.step(s)).collect(),
         more_steps: recorder.omitted_events,

@@ -56,7 +56,7 @@ pub fn trace_pixel(args: &ImageArgs, at: PixelPosition, interrupt: &Interrupt) -
     let mut scene = ImageSetup::new(args, false)?;
     scene.setup.engine = Engine::Reference;
     let setup = &scene.setup;
-    if scene.program.module().is_none() {
+    if scene.program.sources().is_none() {
         return Err(CliError::usage(
             "bytecode does not say which variables there were: `--at` follows source text",
         ));

@@ -156,32 +156,60 @@ fn bytecode_is_written_and_run_again() {
     let undeclared = adumbra(["run", &out, "-g", "x1=1"]);
     assert_eq!(undeclared.code, 2, "{undeclared:?}");
     assert!(undeclared.stderr.contains("`x2`"), "{undeclared:?}");
-    let [object, image] = ["o", "png"].map(|kind| scratch(&format!("unasked.{kind}"), ""));
-    let bare: [&[&str]; 3] = [
-        &["run", &out, "--derivs"],
-        &["image", &out, "--view", "ddx", "-o", &image],
-        &["aot", &out, "--derivs", "-o", &object],
+    // It is compiled anew where other options are asked for.
+    let options: [&[&str]; 5] = [
+        &["--derivs"],
+        &["--derivs", "--derivatives", "off"],
+        &["--derivs", "--derivatives", "quad-fine"],
+        &["--derivs", "--merge-demand"],
+        &["--engine", "reference"],
     ];
-    for command in bare {
-        let refused = adumbra(command.iter().copied().chain(SEEDS));
-        assert_eq!((refused.code, &*refused.stdout), (2, ""), "{refused:?}");
+    for options in options {
+        let [again, source] = [&out, &file].map(|file| {
+            let command = ["run", file].into_iter().chain(options.iter().copied());
+            adumbra(command.chain(SEEDS))
+        });
+        assert_eq!(again.stdout, source.stdout, "{options:?} {again:?}");
+        assert_eq!((again.code, &*again.stderr), (0, ""), "{options:?}");
+    }
+    let refused = adumbra(["run", &out, "--shader", "s"].into_iter().chain(SEEDS));
+    assert_eq!(refused.code, 2, "{refused:?}");
+}
+
+#[test]
+fn stages_of_bytecode_files_are_those_of_source() {
+    let source = "shader s(float k = 3, float a = 2, out float o) { o = a * k * global_value<x>; }";
+    let (file, out) = (scratch("staged.adu", source), scratch("staged.adb", ""));
+    let emit = |file: &str, stage: &str, more: &[&str]| {
+        let args = ["emit", file, "--stage", stage, "-g", "x=1:1:0"];
+        adumbra(args.into_iter().chain(more.iter().copied()))
+    };
+    assert_eq!(emit(&file, "bytecode", &["-o", &out]).code, 0);
+    let stages: [(&str, &[&str]); 5] = [
+        ("ir", &["--arg", "k=5"]),
+        ("demand", &["--derivs"]),
+        ("bytecode", &["--derivs"]),
+        ("bytecode", &["--arg", "k=5"]),
+        ("asm", &["--target", "x86-64", "--json"]),
+    ];
+    for (stage, more) in stages {
+        let [of_file, of_source] = [&out, &file].map(|file| emit(file, stage, more));
+        assert_eq!(of_file.code, 0, "{of_file:?}");
+        let is_listing = stage == "asm";
         assert!(
-            refused.stderr.contains("emit --stage bytecode --derivs"),
-            "{refused:?}"
+            is_listing || of_file.stdout == of_source.stdout,
+            "{of_file:?}"
         );
     }
-    let emitted = adumbra(emit.into_iter().chain(["--derivs"]).chain(SEEDS));
-    assert_eq!(emitted.code, 0, "{emitted:?}");
-    let again = adumbra(["run", &out, "--derivs"].into_iter().chain(SEEDS));
-    let source = adumbra(["run", &file, "--derivs"].into_iter().chain(SEEDS));
-    assert_eq!(again.stdout, source.stdout, "{again:?}");
-    assert_eq!(again.stderr, "");
-    let ran = adumbra(
-        ["run", &out, "--engine", "reference"]
-            .into_iter()
-            .chain(SEEDS),
-    );
-    assert_eq!(ran.code, 2, "{ran:?}");
+    for stage in ["ast", "derivative", "decisions", "lineage"] {
+        let refused = emit(&out, stage, &[]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains("is for source text"), "{refused:?}");
+    }
+    let grad = |file: &str| adumbra(["grad", file, "-g", "x=1.5", "--by", "a", "--check"]);
+    let [of_file, of_source] = [&out, &file].map(|file| grad(file));
+    assert_eq!(of_file.code, 0, "{of_file:?}");
+    assert_eq!(of_file.stdout, of_source.stdout);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn layout(text: &str) -> GlobalsLayout {
 
 fn compiled(compiler: &Compiler, sources: &Sources) -> Module {
     let program = compiler.compile(sources).expect("it compiles");
-    let ir = program.ir().expect("it was compiled here");
+    let ir = program.ir();
     text::parse(&ir, FileId::MAIN).expect("printed IR reads back")
 }
 

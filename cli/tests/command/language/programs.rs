@@ -21,8 +21,7 @@
 //! //                                         order; without such a line there is none
 //! // lanes[ merged]: VARIABLE = LANES, …     the shadows that the variable's definitions carry
 //! //                                         together, by `emit --stage demand`
-//! // same as: OPTIONS                        the serialised bytecode is byte for byte that of
-//! //                                         these options
+//! // same as: OPTIONS                        the bytecode is that of these options
 //! // refused: CODE                           `check` gives exactly this error
 //! ```
 //!
@@ -225,14 +224,12 @@ fn check_lanes(file: &Path, options: &[&str], line: &str) {
     }
 }
 
-/// The bytes that `emit --stage bytecode -o` writes to a file of that name.
-fn bytecode(file: &str, options: &[&str], name: &str) -> Vec<u8> {
-    let to = scratch(name, "");
-    let mut args = vec!["emit", file, "--stage", "bytecode", "-o", &to];
-    args.extend(options);
-    let ran = adumbra(args.iter().copied());
+/// The listing of a shader's bytecode.
+fn bytecode(file: &str, options: &[&str]) -> String {
+    let args = ["emit", file, "--stage", "bytecode"];
+    let ran = adumbra(args.iter().chain(options).copied());
     assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
-    std::fs::read(&to).expect("the command wrote the file")
+    ran.stdout
 }
 
 /// Checks the results of an engine's run.
@@ -305,12 +302,10 @@ fn check_program(file: &Path) -> Vec<String> {
                     check_lanes(file, &options, rest);
                 }
                 "same as" => {
-                    let stem = file.file_stem().and_then(|s| s.to_str()).expect("a name");
-                    let one = bytecode(path, &options, &format!("{stem}.one.adb"));
+                    let one = bytecode(path, &options);
                     let mut other: Vec<&str> = options.clone();
                     other.extend(rest.split_whitespace());
-                    let two = bytecode(path, &other, &format!("{stem}.two.adb"));
-                    if one != two {
+                    if one != bytecode(path, &other) {
                         wrong(format!("the bytecode differs from that of {rest}"));
                     }
                 }

@@ -24,7 +24,7 @@ pub fn check_shadow(
     let sources = bundle::sources(&program.source);
     let compiled = sources.and_then(|sources| compiler(&MODES[0]).compile(&sources));
     let compiled = compiled.map_err(|no| refused(program, &no))?;
-    let module = compiled.module().expect("it was compiled from text");
+    let module = compiled.module();
     let (values, tangents) = (named(module, 'v'), named(module, 'e'));
     let points: Vec<Point> = (0..POINTS).map(|number| program.point(number)).collect();
     for engine in Engine::available() {

@@ -8,10 +8,11 @@ mod inst;
 
 use super::lex::{Lexer, Token};
 use crate::codes::Code;
+use crate::derivative::{DerivativeHint, HintKind};
 use crate::diagnostic::Diagnostic;
 use crate::host::CANONICAL_NAN;
 use crate::instruction::FieldMut;
-use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use crate::limits::{MAX_TABLE_SCALARS, MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::span::{FileId, Span};
@@ -57,6 +58,7 @@ pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
         functions: HashMap::new(),
         ops: Op::ALL.iter().map(|&op| (op.info().name, op)).collect(),
         pending: Vec::new(),
+        defaults: 0,
     };
     parser.module()?;
     Ok(parser.module)
@@ -120,6 +122,8 @@ struct Parser<'a> {
     functions: Table<'a>,
     ops: HashMap<&'static str, Op>,
     pending: Vec<PendingFunction<'a>>,
+    /// Scalars of inputs with defaults.
+    defaults: u64,
 }
 
 impl<'a> Parser<'a> {
@@ -358,6 +362,11 @@ impl<'a> Parser<'a> {
                         break;
                     }
                 },
+                Token::Word("hint") => {
+                    self.advance();
+                    let hint = self.hint()?;
+                    self.module.hints.0.push(hint);
+                }
                 Token::Word("entry") if entry.is_none() => {
                     self.advance();
                     entry = Some(self.symbol()?);
@@ -397,6 +406,25 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(())
+    }
+
+    /// `checkpoint @1..9 @1..2`.
+    fn hint(&mut self) -> Parsed<DerivativeHint> {
+        let at = self.here();
+        let kind = match self.word("a hint")? {
+            "checkpoint" => HintKind::Checkpoint,
+            "recompute" => HintKind::Recompute,
+            "max_iterations" => HintKind::MaxIterations(self.number()?),
+            "unroll" => HintKind::Unroll,
+            "unroll_blocks" => HintKind::UnrollBlocks(self.number()?),
+            word => {
+                let message = format!("there is no hint `{word}`");
+                return Err(Box::new(Diagnostic::new(Code::IrUnknownName, at, message)));
+            }
+        };
+        let about = self.span().unwrap_or_default();
+        let span = self.span().unwrap_or_default();
+        Ok(DerivativeHint { about, span, kind })
     }
 
     /// Steps over a keyword or comma, and enters the name that follows in a table with the number
@@ -484,6 +512,10 @@ impl<'a> Parser<'a> {
     fn default_words(&mut self, ty: &Type) -> Parsed<Vec<u32>> {
         let mut words = Vec::new();
         if self.accept(Token::Sign('=')) {
+            self.defaults += ty.scalar_count() as u64;
+            if self.defaults > MAX_TABLE_SCALARS {
+                return self.fail(Code::IrTooLarge, "the inputs have too many scalars");
+            }
             let mut types = Vec::new();
             ty.for_each_scalar(&mut |s| types.push(s));
             let mut types = types.into_iter();

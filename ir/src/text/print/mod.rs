@@ -3,6 +3,7 @@
 
 mod names;
 
+use crate::derivative::{DerivativeHint, HintKind};
 use crate::instruction::InstField;
 use crate::metadata::Metadata;
 use crate::module::*;
@@ -155,6 +156,9 @@ impl<'a> Printer<'a> {
         if !module.names.is_empty() {
             self.out.push('\n');
         }
+        for hint in &module.hints.0 {
+            self.hint(hint)?;
+        }
         writeln!(self.out, "entry {}", self.functions.get(module.entry.0))?;
         module.functions.iter().try_for_each(|f| self.function(f))
     }
@@ -184,10 +188,31 @@ impl<'a> Printer<'a> {
         self.out.write_str(end)
     }
 
-    fn span(&mut self, span: Span, implied: Span) -> fmt::Result {
-        if self.spans == SpanComments::Hidden || span == implied {
+    /// A hint, which means nothing without its span.
+    fn hint(&mut self, hint: &DerivativeHint) -> fmt::Result {
+        if self.spans == SpanComments::Hidden {
             return Ok(());
         }
+        match hint.kind {
+            HintKind::Checkpoint => write!(self.out, "hint checkpoint")?,
+            HintKind::Recompute => write!(self.out, "hint recompute")?,
+            HintKind::MaxIterations(count) => write!(self.out, "hint max_iterations {count}")?,
+            HintKind::Unroll => write!(self.out, "hint unroll")?,
+            HintKind::UnrollBlocks(count) => write!(self.out, "hint unroll_blocks {count}")?,
+        }
+        self.explicit_span(hint.about)?;
+        self.explicit_span(hint.span)?;
+        self.out.write_char('\n')
+    }
+
+    fn span(&mut self, span: Span, implied: Span) -> fmt::Result {
+        match self.spans == SpanComments::Hidden || span == implied {
+            true => Ok(()),
+            false => self.explicit_span(span),
+        }
+    }
+
+    fn explicit_span(&mut self, span: Span) -> fmt::Result {
         self.out.push_str(" @");
         if span.file != FileId::MAIN {
             write!(self.out, "{}:", span.file.0)?;

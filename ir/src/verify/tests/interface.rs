@@ -175,6 +175,16 @@ fn types() {
     sound(&large(MAX_TYPE_SCALARS as u32));
     breaks(Rule::Type, &large(MAX_TYPE_SCALARS as u32 + 1));
     breaks(Rule::Type, &large(u32::MAX));
+
+    let many = |count: u64| {
+        let mut module = large(MAX_TYPE_SCALARS as u32);
+        let params = &mut module.closures[0].params;
+        *params = vec![params[0].clone(); count as usize];
+        module
+    };
+    let most = MAX_TABLE_SCALARS / MAX_TYPE_SCALARS;
+    sound(&many(most));
+    breaks(Rule::Type, &many(most + 1));
 }
 
 #[test]
