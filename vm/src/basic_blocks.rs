@@ -171,14 +171,9 @@ impl<'p> BasicBlocks<'p> {
                     continue;
                 }
                 out.copy_from_slice(&live);
-                for position in range.rev() {
-                    let code = &program.code[position as usize];
-                    self.operands.for_each_def(code, |register| {
-                        live[register as usize / 64] &= !(1 << (register % 64));
-                    });
-                    self.operands
-                        .for_each_use(code, |register| add(&mut live, register as usize));
-                }
+                range
+                    .rev()
+                    .for_each(|position| self.step_back(position, &mut live));
                 let at = &mut live_in[block * words..][..words];
                 if at != &live[..] {
                     at.copy_from_slice(&live);
@@ -189,6 +184,31 @@ impl<'p> BasicBlocks<'p> {
         }
         self.live_in = Some(live_in);
         self.live_out = Some(live_out);
+    }
+
+    /// Makes the registers that are live after an instruction those that are live before it.
+    fn step_back(&self, position: u32, live: &mut [u64]) {
+        let code = &self.program.code[position as usize];
+        self.operands.for_each_def(code, |register| {
+            live[register as usize / 64] &= !(1 << (register % 64));
+        });
+        self.operands
+            .for_each_use(code, |register| add(live, register as usize));
+    }
+
+    /// Calls `each` for the instructions of a block, the last one first, with the registers that
+    /// are live after each. None if the analysis was too large.
+    pub(crate) fn for_each_live_after(
+        &self,
+        block: usize,
+        mut each: impl FnMut(u32, &[u64]),
+    ) -> Option<()> {
+        let mut live = self.live_out(block)?.to_vec();
+        for position in self.range(block).rev() {
+            each(position, &live);
+            self.step_back(position, &mut live);
+        }
+        Some(())
     }
 
     /// The registers that are live at the start of a block, a bit each; none if all may be.

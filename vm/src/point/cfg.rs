@@ -383,21 +383,13 @@ impl Finder<'_> {
         let mut spans = self.spans.iter().enumerate().rev().peekable();
         let add = |live: &mut [u64], register: usize| live[register / 64] |= 1 << (register % 64);
         for block in range.rev() {
-            let mut live = blocks.live_out(block)?.to_vec();
-            for position in blocks.range(block).rev() {
-                let code = self.code(position);
+            blocks.for_each_live_after(block, |position, live| {
                 // A terminator's operands are read by the block itself.
                 if let Some((point_block, _)) = spans.next_if(|(_, span)| span.end == position + 1)
                 {
-                    all[point_block * words..][..words].copy_from_slice(&live);
+                    all[point_block * words..][..words].copy_from_slice(live);
                 }
-                blocks.operands.for_each_def(code, |register| {
-                    live[register as usize / 64] &= !(1 << (register % 64));
-                });
-                blocks
-                    .operands
-                    .for_each_use(code, |register| add(&mut live, register as usize));
-            }
+            })?;
         }
         let mut arrays = vec![0; words];
         let in_array = (0..blocks.in_array.len()).filter(|&register| blocks.in_array[register]);

@@ -312,3 +312,57 @@ fn unshared_differences_bail_out_correctly() {
         }
     }
 }
+
+/// A point waits for another one of its quad, which asks for a texture, and leaves with it: its
+/// uniforms too.
+#[test]
+fn waiting_points_leave_with_their_uniforms() {
+    const TEXT: &str = "adumbra ir 1 quad fine global x: float texture t output o: float entry main
+        fn main() -> (f32) ^0 {
+            %0: f32 = global x[0]
+            %1: i32 = const 3
+            %2: i32 = iadd %1, %1
+            %3: f32 = const 0.5
+            %4: bool = flt %0, %3
+            %5: f32 = if %4 ^1 {
+                %6: f32, %7: f32, %8: f32, %9: f32 = sample t(%0, %0)
+                yield %6
+            } else ^2 { yield %0 }
+            %10: bool = ilt %1, %2
+            %11: f32 = select %10, %5, %3
+            return %11
+        }";
+    let module = parse(TEXT, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut case = Case::of(&module, 0, 100);
+    let x = |point: usize| (point % 7) as f32 / 7.0;
+    case.globals[0] = (0..100).map(|point| x(point).to_bits()).collect();
+    let (alone, ..) = case.alone();
+    let words = GlobalSource::Varying {
+        words: &case.globals[0],
+        stride: 1,
+    };
+    for level in SimdLevel::available() {
+        let options = BatchOptions {
+            level: Some(level),
+            ..BatchOptions::default()
+        };
+        let mut machine = BatchMachine::new(case.program.clone(), case.limits, &options);
+        let mut host = Recorder {
+            hesitates: true,
+            ..Recorder::default()
+        };
+        machine.run(&[words, words, words], &[], 0, 100, &mut host);
+        let mut answered = 0;
+        while let Some((point, request)) = machine.suspended().iter().find_map(|(point, parked)| {
+            let request = parked.request()?;
+            Some((*point, *request))
+        }) {
+            machine.answer(point, texel(&request), &mut host);
+            answered += 1;
+        }
+        assert!(answered > 10, "{answered}");
+        for (point, (_, outputs, ..)) in alone.iter().enumerate() {
+            assert_eq!(machine.output(0, 0, point), outputs[0], "{level}, {point}");
+        }
+    }
+}
