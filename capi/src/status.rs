@@ -30,8 +30,7 @@ pub enum AdumbraStatus {
     InvalidValue = 10,
     /// The source, the bytecode or the request is at fault; the diagnostics say how.
     Refused = 11,
-    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or
-    /// machine code for another processor, or the engine that needs source.
+    /// This machine cannot do it: instructions or machine code for another processor.
     Unavailable = 12,
     /// The handle is being used, by another thread or by the evaluation that calls back.
     Busy = 13,

@@ -1,5 +1,5 @@
-//! Canonical values of words that leave a program. Bytecode from a file may hold anything in a
-//! register that should be a closure or a resource.
+//! Canonical values of words that leave a program: floats without an engine's bits of NaN, and
+//! closures and resources that exist.
 
 use adumbra_ir::host::{ClosureRef, canonical_float};
 use adumbra_ir::types::Scalar;

@@ -72,7 +72,7 @@ pub fn fit(args: &FitArgs) -> CliResult {
         ));
     };
     let files = FitFiles::beside(&args.out, args.targets.len(), args.frames)?;
-    let (program, sources) = load_shader(args, &compile, &setup, format)?;
+    let (program, sources) = load_shader(args, &setup, format)?;
     check_target_globals(args, &program)?;
     let output = image_output(args, &program)?;
     let channels = output.channels.min(3);
@@ -286,7 +286,6 @@ fn check_image_global(global: &GlobalSetting) -> CliResult {
 
 fn load_shader(
     args: &FitArgs,
-    compile: &CompileArgs,
     setup: &Setup,
     format: OutputFormat,
 ) -> CliResult<(Arc<Program>, Sources)> {

@@ -88,7 +88,7 @@ pub const LIMIT_FILES: [LimitFile; 17] = [
     LimitFile {
         name: "stores",
         around: [
-            "global x:float entry m fn m() -> () ^0 {array &0:f32[9]\n%0:f32=global x[0]%1:i32=truncate %0\n",
+            "global x:float global i:int entry m fn m() -> () ^0 {array &0:f32[9]\n%0:f32=global x[0]%1:i32=global i[0]\n",
             "return}",
         ],
         line: |_| "store &0[%1], %0".to_owned(),
@@ -108,7 +108,7 @@ pub const LIMIT_FILES: [LimitFile; 17] = [
     },
     LimitFile {
         name: "functions",
-        around: ["entry f1\n", ""],
+        around: ["entry f1\n", "fn z()->()^0{return}"],
         line: |at| format!("fn f{at}()->()^0{{call #{at}() return}}"),
     },
     LimitFile {

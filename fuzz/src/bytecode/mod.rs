@@ -12,7 +12,7 @@ use crate::choices::{Choices, bytes_of_seed, mixed};
 use crate::oracle::bytecode::{check_program, run_point};
 use crate::panics::watched;
 use crate::{parallel, seeds};
-use adumbra::{Limits, Program};
+use adumbra::{Limits, Program, gradient::GradientRequest};
 use cpu_time::ThreadTime;
 use limit_files::LimitFile;
 use std::fmt;
@@ -47,6 +47,8 @@ pub struct MutantCounts {
     pub accepted: usize,
     /// Those of them that all engines ran.
     pub compared: usize,
+    /// Those that have a gradient, which ran.
+    pub derived: usize,
     /// The longest load, and the size of its file.
     pub slowest: (Duration, usize),
     /// The most bytes that a load held at once, and the size of its file.
@@ -62,6 +64,7 @@ impl AddAssign for MutantCounts {
         self.refused += other.refused;
         self.accepted += other.accepted;
         self.compared += other.compared;
+        self.derived += other.derived;
         self.slowest = self.slowest.max(other.slowest);
         self.peak = self.peak.max(other.peak);
         self.slowest_run = self.slowest_run.max(other.slowest_run);
@@ -75,7 +78,8 @@ impl fmt::Display for MutantCounts {
         let (peak, of_peak) = self.peak;
         write!(
             f,
-            "{} files of at most {} bytes: {} refused, {} accepted, {} of these by all engines\n\
+            "{} files of at most {} bytes: {} refused, {} accepted, {} of these by all engines, {} with \
+             a gradient\n\
              longest load {time:?} ({of_time} bytes), most memory {peak} bytes ({of_peak} bytes), \
              longest run {:?}",
             self.refused + self.accepted,
@@ -83,6 +87,7 @@ impl fmt::Display for MutantCounts {
             self.refused,
             self.accepted,
             self.compared,
+            self.derived,
             self.slowest_run,
         )
     }
@@ -184,6 +189,11 @@ fn check(file: &[u8], lot: u64, clocks: bool, counts: &mut MutantCounts) -> Resu
     if lot.is_multiple_of(ALL_ENGINES) {
         counts.compared += 1;
         unpanicked(|| check_program(&program, lot, None))??;
+        let gradient = unpanicked(|| program.gradient(&GradientRequest::new()))?;
+        if let Ok(gradient) = gradient {
+            counts.derived += 1;
+            unpanicked(|| run_point(gradient.program(), limits))??;
+        }
     }
     Ok(())
 }

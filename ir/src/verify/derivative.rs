@@ -6,6 +6,12 @@ use crate::module::*;
 use crate::types::Scalar;
 use std::iter::repeat_n;
 
+/// The types of the first parameters of a function that marks a surface.
+const MARK: [Scalar; 7] = {
+    use Scalar::{Bool, F32};
+    [F32, F32, Bool, Bool, F32, F32, F32]
+};
+
 /// Checks the derivatives of each function of a module whose functions hold.
 pub(super) fn check(module: &Module, report: &mut Report) {
     report.place = None;
@@ -21,6 +27,15 @@ pub(super) fn check(module: &Module, report: &mut Report) {
                 "a derived function has not the signature of its recipe".into()
             });
         }
+        let mut params = function
+            .params()
+            .iter()
+            .map(|&param| function.value(param).ty);
+        let is_mark = function.decides == Decides::Surface;
+        let fits = !is_mark || MARK.iter().all(|&ty| params.next() == Some(ty));
+        report.require(fits, Rule::Derivative, || {
+            "a function that marks a surface does not take a place".into()
+        });
         let custom = &function.custom;
         let plain = Activity {
             params: vec![false; function.params().len()],

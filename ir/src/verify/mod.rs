@@ -47,7 +47,8 @@
 //! 20. `Tape`: a record has 1 to [`MAX_RECORD_FIELDS`] fields, which are floats, integers or bools;
 //!     all floats of all records have the same lanes. A tape is one of [`MAX_TAPES`].
 //! 21. `Derivative`: derived functions, custom derivatives and substitutes are functions of the
-//!     module with the [canonical signature](crate::derivative), and only floats are active.
+//!     module with the [canonical signature](crate::derivative), and only floats are active. What
+//!     marks a surface takes a place.
 
 mod derivative;
 mod function;

@@ -446,6 +446,18 @@ fn derivatives_have_canonical_signatures() {
     ] {
         breaks(Rule::Derivative, &module(rules, derived));
     }
+    let mark = |params: &str| {
+        let text = format!(
+            "adumbra ir 1 entry main fn main() -> () ^0 {{ return }}
+             fn mark surface({params}) -> () ^0 {{ return }}"
+        );
+        parse(&text, FileId::MAIN).expect("it is IR")
+    };
+    let place = "%0: f32, %1: f32, %2: bool, %3: bool, %4: f32, %5: f32, %6: f32";
+    sound(&mark(place));
+    sound(&mark(&format!("{place}, %7: i32")));
+    breaks(Rule::Derivative, &mark("%0: f32"));
+    breaks(Rule::Derivative, &mark(&place.replace("bool", "i32")));
 }
 
 #[test]

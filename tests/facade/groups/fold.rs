@@ -1,7 +1,7 @@
 //! Inputs folded into a program: fewer instructions, the same bits.
 
 use super::*;
-use adumbra::{derivatives::Lanes, program::FoldError};
+use adumbra::derivatives::Lanes;
 
 const SHADER: &str = "texture2d wood;
     float octaves(float x, int n) { float sum = 0.0; for (int i = 0; i < n; ++i) sum += sin(x * (i + 1)); return sum; }

@@ -333,7 +333,6 @@ const MATRICES_AND_PIXELS: &[&str] = &[
     "tests/facade/quads.rs",
     "tests/facade/stdlib/matrices.rs",
     "tests/lang/expected/",
-    "vm/src/bytecode/file.rs",
 ];
 /// Cells of the standard library of Rust, of noise, of tables.
 const CELLS: &[&str] = &[

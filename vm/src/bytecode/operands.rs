@@ -172,7 +172,10 @@ mod tests {
         let text = include_str!("../../../ir/src/text/every_kind.adir");
         let every_kind = parse(text, FileId::MAIN).expect("it is IR");
         let every_kind = crate::lower(&every_kind).expect("it fits");
-        for opcode in every_kind.code.iter().map(|code| code.opcode) {
+        // Only recursion has these.
+        let saved = [Opcode::ArrayFromSaved, Opcode::ArrayToSaved];
+        let opcodes = every_kind.code.iter().map(|code| code.opcode);
+        for opcode in opcodes.chain(saved) {
             let code = BytecodeInstruction::new(opcode, []);
             // Calls take steps for what is saved; a resize for the parts that it is asked for.
             if let Opcode::Save | Opcode::Restore | Opcode::ArrayResize = opcode {

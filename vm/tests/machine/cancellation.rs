@@ -3,8 +3,11 @@
 use crate::step_programs::{products, shader};
 use crate::support::*;
 use adumbra_ir::eval::{EvalOptions, EvalPoint, evaluate};
-use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled};
-use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, PointMachine, lower};
+use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, move_steps};
+use adumbra_ir::limits::MAX_RECORD_FIELDS;
+use adumbra_vm::{
+    BatchMachine, BatchOptions, Bytecode, GlobalSource, Outcome, PointMachine, lower,
+};
 use std::sync::Arc;
 
 /// Points of a batch.
@@ -213,4 +216,58 @@ fn cancelled_batch_stops_at_next_steps() {
         );
         assert!((50..1_000).contains(&host.asked), "{}", host.asked);
     }
+}
+
+/// `pairs` times `keep` and `take`, of the longest record.
+fn records(pairs: usize, is_endless: bool) -> String {
+    let list = |item: &dyn Fn(usize) -> String| {
+        let items: Vec<String> = (0..MAX_RECORD_FIELDS).map(item).collect();
+        items.join(", ")
+    };
+    let (fields, kept) = (list(&|_| "f32".to_owned()), list(&|_| "%0".to_owned()));
+    let mut code = String::new();
+    for pair in 0..pairs {
+        let taken = list(&|field| format!("%{}: f32", 1 + pair * MAX_RECORD_FIELDS + field));
+        code += &format!("keep 0 #0({kept}) {taken} = take 0 #0 ");
+    }
+    let [open, close] = match is_endless {
+        true => ["loop ^1 {", "continue ^1 }"],
+        false => ["", ""],
+    };
+    format!(
+        "record ({fields}) entry main fn main() -> () ^0 {{
+         %0: f32 = const 1.0 {open} {code} {close} return }}"
+    )
+}
+
+/// Endless records once took no steps, and had no queries.
+#[test]
+#[cfg_attr(miri, ignore = "it moves millions of words")]
+fn longest_records_take_steps_and_are_cancelled() {
+    let run = |program: &Arc<Bytecode>, steps: u64, cancels_at: u32| {
+        let limits = Limits {
+            steps,
+            ..Limits::default()
+        };
+        let mut host = CountingHost::cancelling_at(cancels_at);
+        let mut machine = PointMachine::new(program.clone(), limits);
+        machine.run(&[], &[], &mut host);
+        (
+            machine.faults().stopped().map(|fault| fault.kind),
+            host.asked,
+        )
+    };
+    let (pairs, never) = (3, u32::MAX);
+    let once = Arc::new(bytecode(&records(pairs, false)));
+    let steps = 2 * pairs as u64 * move_steps(MAX_RECORD_FIELDS as u32);
+    assert!(steps > 90, "{steps}");
+    assert_eq!(run(&once, steps + 1, never).0, None);
+    let stopped = run(&once, steps - 1, never).0;
+    assert_eq!(stopped, Some(FaultKind::StepBudget));
+
+    let endless = Arc::new(bytecode(&records(30, true)));
+    let (stopped, asked) = run(&endless, 100_000, never);
+    assert_eq!(stopped, Some(FaultKind::StepBudget));
+    assert!(asked > 90, "{asked}");
+    assert_eq!(run(&endless, 100_000, 2), (Some(FaultKind::Cancelled), 2));
 }

@@ -190,7 +190,7 @@ fn stages_of_bytecode_files_are_those_of_source() {
         ("demand", &["--derivs"]),
         ("bytecode", &["--derivs"]),
         ("bytecode", &["--arg", "k=5"]),
-        ("asm", &["--target", "x86-64", "--json"]),
+        ("asm", &["--target", "x86_64"]),
     ];
     for (stage, more) in stages {
         let [of_file, of_source] = [&out, &file].map(|file| emit(file, stage, more));

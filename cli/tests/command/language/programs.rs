@@ -29,7 +29,7 @@
 //! separated by semicolons.
 
 use super::support::{COST_TABLE, close, header, json, json_lines, number, programs};
-use crate::command::{adumbra, scratch};
+use crate::command::adumbra;
 use serde_json::Value;
 use std::path::Path;
 
