@@ -62,8 +62,7 @@ enum AdumbraStatus
     ADUMBRA_STATUS_INVALID_VALUE = 10,
     /// The source, the bytecode or the request is at fault; the diagnostics say how.
     ADUMBRA_STATUS_REFUSED = 11,
-    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or
-    /// machine code for another processor, or the engine that needs source.
+    /// This machine cannot do it: instructions or machine code for another processor.
     ADUMBRA_STATUS_UNAVAILABLE = 12,
     /// The handle is being used, by another thread or by the evaluation that calls back.
     ADUMBRA_STATUS_BUSY = 13,
@@ -660,13 +659,13 @@ typedef struct AdumbraStats {
     uint32_t size;
     /// 1 if points are evaluated in quads.
     uint32_t in_quads;
-    /// Microseconds from source to program; 0 for one that was loaded.
+    /// Microseconds from source, or from the module of a file, to program.
     double compile_microseconds;
-    /// Instructions of the intermediate representation; 0 for a program that was loaded.
+    /// Instructions of the intermediate representation.
     uint64_t ir_ops;
     /// Instructions of the register machine.
     uint64_t bytecode_ops;
-    /// Bytes of the program as a file.
+    /// Bytes of the register machine's code, with its constants.
     uint64_t bytecode_bytes;
     /// Derivatives that instructions compute, counted per instruction and direction.
     uint64_t lanes;
@@ -1288,7 +1287,8 @@ void adumbra_program_free(struct AdumbraProgram *program);
 ///
 /// Why a request is refused goes to `diagnostics`, and so do the places where a gradient ends that
 /// would matter (W0518). It is NULL afterwards if there are none; the pointer may be NULL for a
-/// host that does not need them. A program that was loaded has no gradient.
+/// host that does not need them. A program that was loaded has no gradient if it has derivatives of
+/// functions itself.
 AdumbraStatus adumbra_program_gradient(const struct AdumbraProgram *program,
                                        const struct AdumbraGradientRequest *request,
                                        struct AdumbraProgram **gradient,

@@ -27,7 +27,7 @@ fn mutants_are_refused_or_run() {
 #[test]
 fn long_files_are_loaded_within_bounds() {
     // The longest take release builds a second; campaigns load them.
-    const LEN: usize = MAX_FILE_BYTES / 32;
+    const LEN: usize = MAX_FILE_BYTES / 64;
     for kind in &LIMIT_FILES {
         let file = kind.of_len(LEN);
         assert!(file.len() > LEN - 500, "{}", kind.name);
@@ -41,7 +41,7 @@ fn file_of_too_many_globals_is_refused() {
     let accepted = load(300_000).expect("few enough");
     assert!(accepted.globals().members().len() > 15_000);
     let refused = load(310_000).expect_err("too many").message;
-    assert!(refused.contains("more than 16384 globals"), "{refused}");
+    assert!(refused.contains("globals, more than 16384"), "{refused}");
 }
 
 #[test]

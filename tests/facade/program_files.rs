@@ -20,10 +20,7 @@ const SOURCE: &str = "
     }
     [ForwardDerivative(slow)]
     float quick(float x, float k) { return k * sin(x); }
-    void back(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, 9 * d); }
-    [BackwardDerivative(back)]
-    float steep(float x) { return x * x * x; }
-    shader s(float a = 2, float b = 0.5, out float o, out float slope, out float cube)
+    shader s(float a = 2, float b = 0.5, out float o, out float slope)
     {
         float x = global_value<x>;
         o = quick(a * x, b) * no_diff (a + 1);
@@ -31,8 +28,14 @@ const SOURCE: &str = "
         for (int i = 0; i < 4; i++) { if (o > 100) break; o = sin(o + b * i); }
         o += x > a ? b : 0;
         slope = ddx(o * b);
-        cube = steep(b);
     }";
+
+/// A rule for backward mode alone.
+const BACKWARD: &str = "
+    void back(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, 9 * d); }
+    [BackwardDerivative(back)]
+    float steep(float x) { return x * x * x; }
+    shader s(float a = 2, out float o) { o = steep(a * global_value<x>); }";
 
 fn compiler() -> Compiler {
     Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT).unwrap())
@@ -188,11 +191,19 @@ fn gradients_of_loaded_programs_are_those_of_the_source() {
     let [found, of_loaded] =
         [&program, &loaded].map(|program| program.gradient(&request()).unwrap());
     assert_eq!(of_loaded.program().listing(), found.program().listing());
+    let ruled = compiled(BACKWARD);
+    let [by_rule, of_file] =
+        [&ruled, &reloaded(&ruled)].map(|program| program.gradient(&request()).unwrap());
+    assert_eq!(of_file.program().listing(), by_rule.program().listing());
+    assert!(
+        by_rule.program().listing().contains("9.0"),
+        "the rule counts"
+    );
     // In memory they nest; in a file there are no rules any more.
-    let smooth = || GradientRequest::new().of("o").by_input("a");
-    let [once, of_loaded] = [&program, &loaded].map(|program| program.gradient(&smooth()).unwrap());
-    let [twice, of_loaded] =
-        [&once, &of_loaded].map(|found| found.program().gradient(&smooth().forward()).unwrap());
+    let [twice, of_loaded] = [&found, &of_loaded].map(|found| {
+        let request = GradientRequest::new().of("o").by_input("a").forward();
+        found.program().gradient(&request).unwrap()
+    });
     assert_eq!(of_loaded.program().listing(), twice.program().listing());
     let saved = reloaded(found.program());
     assert_eq!(saved.listing(), found.program().listing());

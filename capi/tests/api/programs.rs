@@ -335,7 +335,7 @@ fn programs_round_trip_through_files() {
     assert_eq!(results[0].0, results[1].0);
     assert_eq!(
         [results[0].1, results[1].1],
-        [AdumbraStatus::Ok, AdumbraStatus::Unavailable]
+        [AdumbraStatus::Ok, AdumbraStatus::Ok]
     );
 
     for at in 0..bytes.len() {

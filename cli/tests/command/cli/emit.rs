@@ -206,7 +206,7 @@ fn stages_of_bytecode_files_are_those_of_source() {
         assert_eq!(refused.code, 2, "{refused:?}");
         assert!(refused.stderr.contains("is for source text"), "{refused:?}");
     }
-    let grad = |file: &str| adumbra(["grad", file, "-g", "x=1.5", "--by", "a", "--check"]);
+    let grad = |file: &str| adumbra(["grad", file, "-g", "x=1.5", "--wrt", "a", "--check"]);
     let [of_file, of_source] = [&out, &file].map(|file| grad(file));
     assert_eq!(of_file.code, 0, "{of_file:?}");
     assert_eq!(of_file.stdout, of_source.stdout);
