@@ -31,10 +31,6 @@ pub const MAX_FILE_BYTES: usize = 1 << 24;
 /// The most bytes of the line of options, which may name every op.
 const MAX_OPTIONS: usize = 1 << 12;
 
-/// The most functions of a module that is read: a chain of calls takes passes memory that grows
-/// faster than the chain.
-const MAX_FUNCTIONS: usize = 1 << 11;
-
 /// What a file holds.
 #[derive(Debug)]
 pub(crate) struct ProgramFile {
@@ -181,9 +177,6 @@ impl ProgramFile {
         let line: OptionsLine = serde_json::from_str(options).map_err(|no| no.to_string())?;
         let options = line.options()?;
         let module = text::parse(module, FileId::MAIN).map_err(|no| no.message)?;
-        if module.functions.len() > MAX_FUNCTIONS {
-            return Err(format!("it has more than {MAX_FUNCTIONS} functions"));
-        }
         verify(&module).map_err(|broken| broken[0].to_string())?;
         if module.functions.iter().any(|f| f.recipe.is_some()) {
             return Err("a derived function has no body".to_owned());

@@ -9,7 +9,7 @@
 //!   and always, so all engines and all compilations of a shader agree in that;
 //! - or else *counted*: one region without arrays, or any with an array for a parameter, of at most
 //!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or of any size
-//!   if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
+//!   within [`MAX_MOVED`] if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
 //!   the inlined instructions counts as the call did, so that inlining is unobservable. Names and
 //!   spans stay. `inline/arrays.rs` has what becomes of arrays.
 
@@ -33,6 +33,11 @@ pub const MAX_COUNTED: usize = 512;
 /// The most instructions that a module gets by inlining functions whose calls count.
 pub const MAX_INLINED: usize = 1 << 14;
 
+/// The most instructions that functions have together which are called in one place and inlined.
+/// They are there until dead code goes, so the last one of a chain of calls is copied again and
+/// again.
+pub const MAX_MOVED: usize = 1 << 17;
+
 /// The treatment of the calls of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
@@ -40,6 +45,8 @@ enum Calls {
     Stay,
     /// They are inlined and counted, if the module has capacity for this number of instructions.
     Counted(usize),
+    /// The only one is inlined and counted, if so many instructions may still be moved.
+    Moved(usize),
     /// They are inlined, and nothing counts.
     Free,
 }
@@ -50,6 +57,7 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
     let mut inliner = Inliner {
         calls: vec![Calls::Stay; module.functions.len()],
         capacity,
+        movable: MAX_MOVED,
         elements: MAX_INLINED_ELEMENTS,
     };
     let mut places = vec![0_usize; module.functions.len()];
@@ -62,7 +70,7 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
         inliner.inline_within(module, id);
         inliner.calls[id.index()] = match calls_of(module.function(id), places[id.index()]) {
             // Functions stay apart.
-            Calls::Counted(_) if capacity == 0 => Calls::Stay,
+            Calls::Counted(_) | Calls::Moved(_) if capacity == 0 => Calls::Stay,
             calls => calls,
         };
     }
@@ -115,8 +123,7 @@ fn calls_of(function: &Function, places: usize) -> Calls {
     let mut len = 0;
     function.for_each_region(|id| len += function.region(id).insts.len());
     match len {
-        // Its instructions are moved.
-        _ if places == 1 => Calls::Counted(0),
+        _ if places == 1 => Calls::Moved(len),
         // The `EnterInlined` takes the place of the `Return`.
         ..=MAX_COUNTED => Calls::Counted(len),
         _ => Calls::Stay,
@@ -128,6 +135,8 @@ struct Inliner {
     calls: Vec<Calls>,
     /// The number of instructions that may still be added to the module.
     capacity: usize,
+    /// The number of instructions that may still be moved.
+    movable: usize,
     /// The number of elements of arrays that callers may still get.
     elements: usize,
 }
@@ -185,23 +194,25 @@ impl Inliner {
 
     /// Inlines a call, if there is capacity. `is_certain` says that it is outside of control flow.
     fn inline_call(&mut self, callee: FuncId, is_certain: bool, copy: &mut Copy<'_>) -> bool {
-        let len = match self.calls[callee.index()] {
+        let (added, moved) = match self.calls[callee.index()] {
             Calls::Stay => return false,
             Calls::Free => {
                 copy.write(None);
                 return true;
             }
-            Calls::Counted(len) => len,
+            Calls::Counted(len) => (len, 0),
+            Calls::Moved(len) => (0, len),
         };
         let arrays = PassedArrays::new(copy.caller, copy.callee, copy.call);
         let is_certain = is_certain && !copy.returns_early;
         let elements = arrays.elements(copy.callee, is_certain);
-        let capacity = self.capacity.checked_sub(len);
+        let capacity = self.capacity.checked_sub(added);
+        let movable = self.movable.checked_sub(moved);
         let elements = elements.and_then(|elements| self.elements.checked_sub(elements));
-        let (Some(capacity), Some(elements)) = (capacity, elements) else {
+        let (Some(capacity), Some(movable), Some(elements)) = (capacity, movable, elements) else {
             return false;
         };
-        (self.capacity, self.elements) = (capacity, elements);
+        (self.capacity, self.movable, self.elements) = (capacity, movable, elements);
         copy.write(Some(&arrays));
         true
     }

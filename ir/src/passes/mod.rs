@@ -74,7 +74,7 @@ pub use entry_derivative::{
     EntryDerivative, EntryLosses, FloatGlobal, differentiate_entry, entry_losses, tangent_globals,
     tangent_name, tangent_type,
 };
-pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED, MAX_INLINED_ELEMENTS};
+pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED, MAX_INLINED_ELEMENTS, MAX_MOVED};
 pub use lost_gradients::{
     GradientContext, GradientSignature, LossCause, LostGradient, LostGradients, MAX_CONTEXTS,
     MAX_ELEMENT_NODES, lost_gradients,

@@ -286,6 +286,30 @@ fn inlining_respects_module_capacity() {
     assert_eq!((after - before, calls), (FIT * (MAX_COUNTED - 1), 3));
 }
 
+/// Each is called in one place, and has the instructions of all after it once it is done.
+#[test]
+fn chain_of_calls_stays_small() {
+    const FUNCTIONS: usize = 1_000;
+    let functions = (0..FUNCTIONS).map(|i| {
+        let name = if i == 0 {
+            "main".to_owned()
+        } else {
+            format!("f{i}")
+        };
+        let body = match i + 1 {
+            FUNCTIONS => "%1: f32 = sin %0 return %1".to_owned(),
+            next => format!("%1: f32 = sin %0 %2: f32 = call f{next}(%1) return %2"),
+        };
+        format!("fn {name}(%0: f32) -> (f32) ^0 {{ {body} }}\n")
+    });
+    let [(before, _), (after, calls)] = grown(&functions.collect::<String>());
+    assert!(after - before <= MAX_MOVED, "{before} {after}");
+    assert!(
+        after - before > MAX_MOVED / 2 && calls > 0,
+        "{after} {calls}"
+    );
+}
+
 /// Each calls the next twice, so that fully inlined code would be exponential.
 #[test]
 fn exponential_inlining_is_bounded() {
