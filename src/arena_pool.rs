@@ -26,6 +26,13 @@ impl ArenaPool {
             pool: self,
         }
     }
+
+    /// Moves the kept arenas to another pool.
+    pub(crate) fn move_to(&self, other: &ArenaPool) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = other.0.lock().unwrap_or_else(PoisonError::into_inner);
+        others.append(&mut kept);
+    }
 }
 
 impl Clone for ArenaPool {

@@ -534,7 +534,11 @@ impl Compiler {
     ) -> Result<(Arc<Program>, Vec<SessionOutput>), Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let origin = Origin::Sources(self.clone(), main);
-        let (program, front) = origin.compile(Some(sources))?;
+        let arenas = &origin.compiler().arenas;
+        self.arenas.move_to(arenas);
+        let made = origin.compile(Some(sources));
+        arenas.move_to(&self.arenas);
+        let (program, front) = made?;
         Ok((program, front.given))
     }
 

@@ -82,7 +82,7 @@ impl Origin {
         Ok((program, front.transformed))
     }
 
-    fn compiler(&self) -> &Compiler {
+    pub(super) fn compiler(&self) -> &Compiler {
         let (Origin::Sources(compiler, _)
         | Origin::Group(compiler, _)
         | Origin::File(compiler, ..)
@@ -139,13 +139,15 @@ impl Origin {
     /// # Errors
     /// Every error that was found, with warnings between them.
     pub(crate) fn compile(
-        self,
+        &self,
         sources: Option<&Sources>,
     ) -> Result<(Arc<Program>, FrontendOutput), Diagnostics> {
         let (mut front, sources) = self.front(sources)?;
-        let (compiler, shadows) = (self.compiler().clone(), self.output_shadows());
+        let (compiler, shadows) = (self.compiler(), self.output_shadows());
         let made = compiler.derive(&mut front, &mut |_, _| {}).and_then(|()| {
-            let program = compiler.finish(&mut front, sources.as_ref(), shadows, self)?;
+            // A clone holds no arenas.
+            let origin = self.clone();
+            let program = compiler.finish(&mut front, sources.as_ref(), shadows, origin)?;
             Ok((program, front))
         });
         made.map_err(|found| {

@@ -98,12 +98,15 @@ fn host_cancels_point() {
 }
 
 #[test]
-fn loaded_program_has_no_reference() {
+fn loaded_program_has_every_engine() {
     let text = "shader s(out int n) { n = 1; }";
     let [_, point] = evaluators(text, GlobalsLayout::new(), Limits::default());
     let bytes = point.instance().program().to_bytecode();
     let program = crate::Program::from_bytecode(&bytes).unwrap();
     let instance = Instance::new(&program);
-    assert!(Evaluator::with(&instance, Engine::Reference, Limits::default()).is_err());
-    assert!(Evaluator::with(&instance, Engine::Point, Limits::default()).is_ok());
+    for engine in [Engine::Reference, Engine::Point] {
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        evaluator.evaluate(&Globals::new(&GlobalsLayout::new()), &mut NoTextures);
+        assert_eq!(evaluator.get::<i32>("n").unwrap(), 1);
+    }
 }

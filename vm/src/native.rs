@@ -341,7 +341,8 @@ impl fmt::Debug for PointKernels {
 /// point of its SIMD vectors. It writes planes of results in these vectors, and no other memory
 /// that it does not own. In locations that are not live-out it may write anything. It is called
 /// with a reference for each location of its segment, runs within the planes, and vectors of a
-/// multiple of [`KERNEL_WIDTH`] points. Planes of registers are as far apart as their locations say.
+/// multiple of [`KERNEL_WIDTH`] points. Planes of registers are as far apart as their locations
+/// say.
 ///
 /// Each kernel of a CFG has the effect of the CFG on its register file, where registers that are
 /// not live-out may hold anything. It returns one of the CFG's exits. All can be run while `code`

@@ -5,9 +5,9 @@
 //!
 //! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the System V
 //! convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx`
-//! the bytes of a SIMD vector of the VM; `r8` the byte offset of the current vectors, `r10` and `r9`
-//! the start and end of the run, `rbx` the plane of a register; `rax` and `r11` are free. Other
-//! planes of registers are at known distances from that one, so that their addresses need no
+//! the bytes of a SIMD vector of the VM; `r8` the byte offset of the current vectors, `r10` and
+//! `r9` the start and end of the run, `rbx` the plane of a register; `rax` and `r11` are free.
+//! Other planes of registers are at known distances from that one, so that their addresses need no
 //! instruction. Two vector registers are scratch registers for operands in memory, the others hold
 //! values.
 //!

@@ -9,9 +9,9 @@
 //!   and always, so all engines and all compilations of a shader agree in that;
 //! - or else *counted*: one region without arrays, or any with an array for a parameter, of at most
 //!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or of any size
-//!   within [`MAX_MOVED`] if it is called in one place. An [`EnterInlined`](InstKind::EnterInlined) before
-//!   the inlined instructions counts as the call did, so that inlining is unobservable. Names and
-//!   spans stay. `inline/arrays.rs` has what becomes of arrays.
+//!   within [`MAX_MOVED`] if it is called in one place. An
+//!   [`EnterInlined`](InstKind::EnterInlined) before the inlined instructions counts as the call
+//!   did, so that inlining is unobservable. Names and spans stay. `inline/arrays.rs` has what becomes of arrays.
 
 mod arrays;
 
@@ -45,7 +45,7 @@ enum Calls {
     Stay,
     /// They are inlined and counted, if the module has capacity for this number of instructions.
     Counted(usize),
-    /// The only one is inlined and counted, if so many instructions may still be moved.
+    /// The only one is inlined and counted, if this number of instructions may still be moved.
     Moved(usize),
     /// They are inlined, and nothing counts.
     Free,

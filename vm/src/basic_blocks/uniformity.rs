@@ -303,8 +303,8 @@ mod tests {
             .collect()
     }
 
-    /// The same for a loop that counts to n, or until a test holds. After it a number is selected by
-    /// `last`, which may be the last counter, %6.
+    /// The same for a loop that counts to n, or until a test holds. After it a number is selected
+    /// by `last`, which may be the last counter, %6.
     fn counting(test: &str, last: &str) -> Vec<usize> {
         uniforms_at_start(&format!(
             "%6: i32, %7: f32 = loop ^1 (%8: i32 = %4, %9: f32 = %1) {{

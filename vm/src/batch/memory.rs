@@ -280,8 +280,8 @@ impl ChunkMemory {
         self.words.at(at)
     }
 
-    /// The range of registers that are not in their planes at a batch instruction, which is the start
-    /// of a block if there are any.
+    /// The range of registers that are not in their planes at a batch instruction, which is the
+    /// start of a block if there are any.
     pub(super) fn values_at(&self, pc: usize) -> (u32, u32) {
         let found = self
             .block_values

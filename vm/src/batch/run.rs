@@ -136,8 +136,8 @@ impl Chunk {
                     continue;
                 }
                 BatchOp::UniformMove => {
-                    // SAFETY: both operands are uniforms (`Loader::move_to_own_uniforms`), which have
-                    // as many words, and are two.
+                    // SAFETY: both operands are uniforms (`Loader::move_to_own_uniforms`), which
+                    // have as many words, and are two.
                     unsafe {
                         let [to, from] = *refs.cast::<[OperandRef; 2]>();
                         to.at.copy_from_nonoverlapping(from.at, UNIFORM_WORDS);

@@ -50,8 +50,8 @@ pub(super) fn planes_of(program: &Bytecode) -> usize {
     program.registers as usize + 1 + SCRATCH_PLANES as usize + read.len()
 }
 
-/// The width of a chunk that is to have `wanted` points, if so many planes fit; else they may still
-/// be too large.
+/// The width of a chunk that is to have `wanted` points, or fewer where that number of planes would
+/// be too large. They may still be.
 pub(super) fn fitting_width(program: &Bytecode, planes: usize, wanted: usize) -> usize {
     let least = least_width(program);
     let mut width = wanted;

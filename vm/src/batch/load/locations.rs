@@ -110,7 +110,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Puts a register that is live at the start of the block where it is there: in its own uniform.
+    /// Locates a register, live at the start of the block, where it is there: in its own uniform.
     pub(super) fn begin_as_uniform(&mut self, register: u32, last_use: u32) {
         let own = self.own_uniform(register);
         self.set_location(register, own);
