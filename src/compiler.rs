@@ -12,6 +12,7 @@ use adumbra_frontend::Interner;
 use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
+use adumbra_frontend::lower::LowerOptions;
 use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{
     self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassObserver, PassOptions,
@@ -64,6 +65,8 @@ pub struct Compiler {
     all_marked: bool,
     /// Whether results of textures have derivatives.
     texture_slopes: bool,
+    /// Whether lowering keeps what derivatives need, although none is taken yet.
+    keeps_derivatives: bool,
     /// The blocks of the first source that are left out, by their numbers.
     eliminated: Vec<u32>,
     /// What shaders become before they are programs, each of what is before it.
@@ -122,6 +125,7 @@ impl Compiler {
             observes: false,
             all_marked: false,
             texture_slopes: false,
+            keeps_derivatives: false,
             eliminated: Vec::new(),
             transformations: Vec::new(),
         }
@@ -270,8 +274,8 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 let entry = FunctionId(i as u32);
-                let slopes = self.slopes();
-                match lower_module(&checked.program, &interner, entry, slopes) {
+                let options = self.lower_options();
+                match lower_module(&checked.program, &interner, entry, options) {
                     Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
@@ -505,6 +509,13 @@ impl Compiler {
     fn expanded(&self, mut module: Module) -> Result<Module, Vec<Diagnostic>> {
         passes::expand(&mut module, &self.pass_options(), &mut |_, _| {})?;
         Ok(module)
+    }
+
+    fn lower_options(&self) -> LowerOptions {
+        LowerOptions {
+            slopes: self.slopes(),
+            is_differentiated: self.keeps_derivatives || !self.transformations.is_empty(),
+        }
     }
 
     /// Whether samples have slopes.

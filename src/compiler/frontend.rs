@@ -9,9 +9,8 @@ use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::ast::{self, ReplEntry};
 use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
-use adumbra_frontend::lower::Observation;
+use adumbra_frontend::lower::{LowerOptions, Observation};
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
-use adumbra_ir::module::Slopes;
 use adumbra_ir::passes::{self, KeptRecord, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
@@ -71,9 +70,9 @@ pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    slopes: Slopes,
+    options: LowerOptions,
 ) -> Result<Module, Diagnostic> {
-    let mut module = lower(program, interner, entry, slopes)?;
+    let mut module = lower(program, interner, entry, options)?;
     differentiate(&mut module, &mut |_, _| {})?;
     Ok(module)
 }
@@ -119,10 +118,10 @@ impl Compiler {
             Ok(entry) => outputs(&checked.program, *entry),
             Err(_) => Vec::new(),
         };
-        let (program, slopes) = (&checked.program, self.slopes());
+        let (program, options) = (&checked.program, self.lower_options());
         let lowered = entry.and_then(|entry| match self.observes {
-            true => lower_observed(program, &interner, entry, slopes, self.has_shadows()),
-            false => Ok((lower(program, &interner, entry, slopes)?, Vec::new())),
+            true => lower_observed(program, &interner, entry, options, self.has_shadows()),
+            false => Ok((lower(program, &interner, entry, options)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();

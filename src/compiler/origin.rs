@@ -158,8 +158,10 @@ impl Origin {
 
     /// The file of its program, which has these sources. It was compiled, so it compiles again.
     pub(crate) fn file(&self, sources: Option<&Sources>) -> ProgramFile {
-        let compiler = self.compiler();
-        let (mut front, _) = self.front(sources).expect("it was compiled");
+        let mut origin = self.clone();
+        origin.compiler_mut().keeps_derivatives = true;
+        let compiler = origin.compiler();
+        let (mut front, _) = origin.front(sources).expect("it was compiled");
         let (module, options) = (&mut front.module, &compiler.options);
         transform(module, &compiler.transformations, options).expect("it was compiled");
         let is_derived = module.functions.iter().any(|f| f.recipe.is_some());
@@ -254,6 +256,7 @@ impl HeapSize for Compiler {
             observes: _,
             all_marked: _,
             texture_slopes: _,
+            keeps_derivatives: _,
             eliminated,
             transformations,
         } = self;

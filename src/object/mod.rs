@@ -100,15 +100,18 @@ impl ObjectFile {
         let _mode = FloatEnvironment::enter();
         let mut sets = vec![uniform_words(layout, &[]), uniform_words(layout, same)];
         sets.dedup();
+        // What is loaded may differ from what was compiled: lowering keeps more for a file.
+        let file = program.to_bytecode();
+        let loaded = Program::from_bytecode(&file).expect("it was written");
         let variant = |set: Vec<bool>| {
-            let segments = batch_segments(program.bytecode(), &set);
+            let segments = batch_segments(loaded.bytecode(), &set);
             (set, segments)
         };
         let shader = ShaderObject {
             name: name.to_owned(),
-            program: program.to_bytecode(),
+            program: file,
             variants: sets.into_iter().map(variant).collect(),
-            point_cfgs: point_cfgs(program.bytecode()),
+            point_cfgs: point_cfgs(loaded.bytecode()),
         };
         self.shaders.push((program.clone(), shader));
         Ok(())

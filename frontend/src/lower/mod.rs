@@ -41,9 +41,18 @@ pub use observe::{
 };
 use std::collections::HashMap;
 
-/// Lowers the entry and the functions that it reaches, with all that derivatives of them need. No
-/// diagnostic of the program may be an error. `slopes` says whether samples have slopes, by which
-/// results of textures have derivatives.
+/// What lowering is for, beside the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowerOptions {
+    /// Whether samples have slopes, by which results of textures have derivatives.
+    pub slopes: Slopes,
+    /// Whether the entry is differentiated: then custom derivatives and `no_diff` count, although
+    /// nothing in the program has a derivative.
+    pub is_differentiated: bool,
+}
+
+/// Lowers the entry and the functions that it reaches. No diagnostic of the program may be an
+/// error.
 ///
 /// # Errors
 /// [`Code::TooManyElements`] where a function needs more array elements than the IR allows,
@@ -52,9 +61,9 @@ pub fn lower(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    slopes: Slopes,
+    options: LowerOptions,
 ) -> Result<Module, Diagnostic> {
-    Ok(lower_with(program, interner, entry, slopes, None)?.0)
+    Ok(lower_with(program, interner, entry, options, None)?.0)
 }
 
 /// Lowers like [`lower`], with messages for the debugger: what each variable becomes, and which way
@@ -68,11 +77,11 @@ pub fn lower_observed(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    slopes: Slopes,
+    options: LowerOptions,
     with_shadows: bool,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
     let observer = Observer::new(with_shadows);
-    lower_with(program, interner, entry, slopes, Some(observer))
+    lower_with(program, interner, entry, options, Some(observer))
 }
 
 /// Where a function of a module comes from.
@@ -106,7 +115,11 @@ pub(crate) fn lower_functions(
     functions: impl IntoIterator<Item = FunctionId>,
     slopes: Slopes,
 ) -> Result<LoweredFunctions, Diagnostic> {
-    let mut lowering = ModuleLowering::new(program, interner, slopes, None);
+    let options = LowerOptions {
+        slopes,
+        is_differentiated: true,
+    };
+    let mut lowering = ModuleLowering::new(program, interner, options, None);
     lowering.has_entry = false;
     for function in functions {
         lowering.reach(function);
@@ -128,10 +141,10 @@ fn lower_with(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    slopes: Slopes,
+    options: LowerOptions,
     watch: Option<Observer>,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    let mut lowering = ModuleLowering::new(program, interner, slopes, watch);
+    let mut lowering = ModuleLowering::new(program, interner, options, watch);
     lowering.reach(entry);
     lowering.work_off()?;
     let function = &program.functions[entry.0 as usize];
@@ -195,6 +208,8 @@ struct ModuleLowering<'p, 'a> {
     /// The number of each function that is reached.
     reached: Vec<Option<FuncId>>,
     queue: Vec<Work>,
+    /// Whether anything is differentiated; if not, nothing needs to be a constant for derivatives.
+    has_derivatives: bool,
     /// Whether the first function is a shader.
     has_entry: bool,
     /// What is under `no_diff` or in `detach(…)`.
@@ -220,16 +235,18 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
     fn new(
         program: &'p TypedProgram<'a>,
         interner: &'p Interner,
-        slopes: Slopes,
+        options: LowerOptions,
         watch: Option<Observer>,
     ) -> ModuleLowering<'p, 'a> {
         ModuleLowering {
             program,
             interner,
-            slopes,
+            slopes: options.slopes,
             module: Module::default(),
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
+            has_derivatives: options.is_differentiated
+                || program.functions.iter().any(|f| f.derived.is_some()),
             has_entry: true,
             detached: Vec::new(),
             recipes: HashMap::new(),

@@ -31,6 +31,7 @@ mod without_meaning;
 
 use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::{CheckRequest, SessionOutput, check};
+use crate::lower::LowerOptions;
 use crate::{Interner, ReplParse, lower, parse, parse_repl};
 use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
@@ -99,7 +100,8 @@ fn checked<T>(
 /// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
-        let lowered = shader.map(|shader| lower(program, interner, shader, Slopes::default()));
+        let lowered =
+            shader.map(|shader| lower(program, interner, shader, LowerOptions::default()));
         lowered.transpose()
     })?;
     if let Some(module) = &module {
@@ -202,7 +204,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         return Err(checked.diagnostics);
     }
     let (id, given) = checked.entry.expect("an entry was asked for");
-    let module = lower(&checked.program, &interner, id, Slopes::default())
+    let module = lower(&checked.program, &interner, id, LowerOptions::default())
         .map_err(|diagnostic| vec![diagnostic])?;
     verified(&module);
     let options = EvalOptions {

@@ -1,6 +1,7 @@
 //! Tests of observed programs: each variable and branch is reported, and the results do not change.
 
 use super::*;
+use crate::lower::LowerOptions;
 use crate::lower::{
     ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedEvent,
     lower_observed,
@@ -96,7 +97,13 @@ fn line(observation: &Observation, args: &[u32]) -> String {
 fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>) {
     let lowered = checked(text, |program, interner, shader| {
         let shader = shader.expect("a shader");
-        lower_observed(program, interner, shader, Slopes::default(), with_shadows)
+        lower_observed(
+            program,
+            interner,
+            shader,
+            LowerOptions::default(),
+            with_shadows,
+        )
     });
     let (lowered, _) = lowered.unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     lowered

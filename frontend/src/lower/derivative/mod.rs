@@ -70,7 +70,14 @@ impl ModuleLowering<'_, '_> {
     pub(super) fn custom(&mut self, id: FunctionId) -> CustomDerivatives {
         let program = self.program;
         let function = &program.functions[id.0 as usize];
-        let rules = function.custom;
+        let rules = match self.has_derivatives {
+            true => function.custom,
+            // Shadows go by forward derivatives.
+            false => CustomRules {
+                forward: function.custom.forward,
+                ..CustomRules::default()
+            },
+        };
         if rules == CustomRules::default() {
             return CustomDerivatives::default();
         }
@@ -353,6 +360,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     /// The value, as a constant for derivatives of functions.
     pub(super) fn detach(&mut self, ty: TypeId, values: &mut LeafValues, span: Span) {
+        if !self.shared.has_derivatives {
+            return;
+        }
         for (&leaf, value) in self.leaves(ty).iter().zip(values) {
             if leaf.scalar != Scalar::F32 {
                 continue;
@@ -375,7 +385,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     /// The elements of an array become constants, in a loop.
     pub(super) fn detach_elements(&mut self, array: ArrayId, len: u32, span: Span) {
-        self.detach_array(array, array, len, span);
+        if self.shared.has_derivatives {
+            self.detach_array(array, array, len, span);
+        }
     }
 
     /// `to` gets the elements of `from` as constants, in a loop.
