@@ -11,7 +11,8 @@
 //!   [`MAX_COUNTED`] instructions within the capacity [`MAX_INLINED`] of the module, or of any size
 //!   within [`MAX_MOVED`] if it is called in one place. An
 //!   [`EnterInlined`](InstKind::EnterInlined) before the inlined instructions counts as the call
-//!   did, so that inlining is unobservable. Names and spans stay. `inline/arrays.rs` has what becomes of arrays.
+//!   did, so that inlining is unobservable. Names and spans stay. `inline/arrays.rs` has what
+//!   becomes of arrays.
 
 mod arrays;
 
