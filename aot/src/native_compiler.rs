@@ -14,8 +14,7 @@ use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::optimisation::Optimisations;
 use crate::target::Target;
 use adumbra_vm::native::{
-    BatchKernels, MAX_UNIFORMITY_VARIANTS, NativeBackend, PointCfg, PointKernels, Segment,
-    SegmentKey,
+    BatchKernels, MAX_CODE_VARIANTS, NativeBackend, PointCfg, PointKernels, Segment, SegmentKey,
 };
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
@@ -245,7 +244,7 @@ unsafe impl NativeBackend for NativeCompiler {
         let code = |own: Target| own.compile_batch_with(self.optimisations, segments, false);
         let (mut made, placed) = self.make(segments.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
-        if made.variants.len() == MAX_UNIFORMITY_VARIANTS {
+        if made.variants.len() == MAX_CODE_VARIANTS {
             made.variants.remove(0);
         }
         made.variants.push(Variant {
@@ -382,16 +381,16 @@ mod tests {
             (kernels.entries[0].unwrap() as usize, kernels)
         };
         // Each entry keeps its code, so that no code gets the address of other code.
-        let made: Vec<_> = (0..MAX_UNIFORMITY_VARIANTS).map(entry).collect();
+        let made: Vec<_> = (0..MAX_CODE_VARIANTS).map(entry).collect();
         let bytes = native.stats().bytes;
         assert!(
             made.iter()
                 .enumerate()
                 .all(|(set, own)| own.0 == entry(set).0)
         );
-        let more = entry(MAX_UNIFORMITY_VARIANTS);
+        let more = entry(MAX_CODE_VARIANTS);
         assert_eq!(native.stats().bytes, bytes);
-        assert_eq!(entry(MAX_UNIFORMITY_VARIANTS).0, more.0);
+        assert_eq!(entry(MAX_CODE_VARIANTS).0, more.0);
         assert_eq!(entry(1).0, made[1].0);
         assert_ne!(entry(0).0, made[0].0, "the oldest is made anew");
     }

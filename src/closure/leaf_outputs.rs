@@ -76,8 +76,8 @@ impl Program {
     ///
     /// # Errors
     /// If there is no such output, or it is no closure (E0570); if its leaves are not known before
-    /// points are shaded ([E0572](crate::diagnostics::page)); if the program has inputs
-    /// folded in, or was loaded and has derivatives of functions.
+    /// points are shaded ([E0572](crate::diagnostics::page)); if the program has inputs folded in,
+    /// or was loaded and has derivatives of functions.
     pub fn closure_leaves(&self, output: &str) -> Result<LeafProgram, Diagnostics> {
         let origin = self.differentiable_origin()?;
         let leaves = [Transformation::Leaves(output.to_owned())];

@@ -2,7 +2,7 @@
 //! verdict on machine code.
 
 use adumbra_ir::memory::ARC_OVERHEAD;
-use adumbra_vm::native::MAX_UNIFORMITY_VARIANTS;
+use adumbra_vm::native::MAX_CODE_VARIANTS;
 use adumbra_vm::{FloatEnvironment, SimdLevel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ impl TierState {
             uniform: uniform.into(),
             verdict: OnceLock::new(),
         });
-        if variants.len() == MAX_UNIFORMITY_VARIANTS {
+        if variants.len() == MAX_CODE_VARIANTS {
             variants.remove(0);
         }
         variants.push(variant.clone());

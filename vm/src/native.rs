@@ -22,7 +22,7 @@ pub const KERNEL_WIDTH: usize = 16;
 
 /// The most kinds of segments ([`SegmentKey`]) whose code is kept for a program. Beyond that the
 /// oldest code goes with its last evaluator.
-pub const MAX_UNIFORMITY_VARIANTS: usize = 8;
+pub const MAX_CODE_VARIANTS: usize = 8;
 
 /// Whether code can compute the SIMD vectors of a level.
 pub fn supports_level(level: SimdLevel) -> bool {

@@ -359,6 +359,7 @@ mod tests {
             |segments| segments[0].locations[2] = WordLocation::Constant(0xbf80_0000),
             |segments| segments[0].locations[2] = WordLocation::Register(0x3f80_0000),
             |segments| segments[0].locations[2] = WordLocation::Global(0x3f80_0000),
+            |segments| segments[0].locations[2] = WordLocation::RegisterPlane(0x3f80_0000),
             |segments| segments[0].live_out[1] = 5,
             |segments| segments[0].live_out.truncate(1),
             |segments| segments[0].instructions[0].kind = ArithmeticKind::Op(Op::Add),

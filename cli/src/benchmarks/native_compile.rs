@@ -1,10 +1,9 @@
 //! Measures how long machine code takes to make: from bytecode to kernels in executable pages.
 //!
 //! The time has all that an evaluator does for it: basic blocks, liveness, batch instructions,
-//! segments and their translation. It has neither the bytecode, which comes
-//! before, nor the memory that an evaluator has for itself. The statistics' time of compilation is
-//! the translation alone, which has a measurement of its own. In both the code is thrown away
-//! again.
+//! segments and their translation. It has neither the bytecode, which comes before, nor the memory
+//! that an evaluator has for itself. The statistics' time of compilation is the translation alone,
+//! which has a measurement of its own. In both the code is thrown away again.
 
 use super::programs::{program, w4, workloads};
 use super::report::{BenchReport, RatioGoal};

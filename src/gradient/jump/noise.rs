@@ -65,8 +65,8 @@ impl Program {
     /// Their noise may be among the axes of [`jump_gradient`](Program::jump_gradient).
     ///
     /// # Errors
-    /// If there is no such input, or one has no floats; if the program has inputs
-    /// folded in, or was loaded and has derivatives of functions.
+    /// If there is no such input, or one has no floats; if the program has inputs folded in, or
+    /// was loaded and has derivatives of functions.
     pub fn with_noise(&self, inputs: &[&str]) -> Result<NoisyProgram, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let origin = self.differentiable_origin()?;

@@ -359,8 +359,7 @@ impl Loader<'_> {
                 self.alias_or_copy(a, to, DualLocation { value, shadows }, last_uses);
             }
             Opcode::Global(lanes) => {
-                let is_uniform = lanes.is_none() && self.uniform[b as usize];
-                let value = self.global_location(b, is_uniform);
+                let value = self.global_location(b, self.gives_uniform(code));
                 let shadows = Direction::BOTH.map(|direction| {
                     // Where there are no shadows, the distance to them was not checked.
                     let has = lanes.has(direction);
@@ -523,12 +522,16 @@ impl Loader<'_> {
         }
     }
 
+    /// Whether the result of an instruction is the same for all points.
+    fn gives_uniform(&self, code: &BytecodeInstruction) -> bool {
+        gives_uniform(code, self.uniform, |word| {
+            Register(word).as_constant().is_some() || self.map[word as usize].is_uniform()
+        })
+    }
+
     /// Whether the result of an instruction is computed once for all points.
     fn is_computed_once(&self, code: &BytecodeInstruction) -> bool {
-        let is_uniform = |word: u32| {
-            Register(word).as_constant().is_some() || self.map[word as usize].is_uniform()
-        };
-        gives_uniform(code, self.uniform, is_uniform) && !self.in_array[code.words[0] as usize]
+        self.gives_uniform(code) && !self.in_array[code.words[0] as usize]
     }
 
     /// Emits an instruction that gives a number: once for all points, if its operands are uniform.
