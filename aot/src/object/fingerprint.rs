@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn any_change_alters_fingerprint() {
         type Change<T> = fn(&mut T);
-        let changes: [Change<Vec<Segment>>; 17] = [
+        let changes: [Change<Vec<Segment>>; 18] = [
             |_| {},
             |segments| segments.swap(0, 1),
             |segments| segments.truncate(1),
