@@ -34,7 +34,7 @@ const SIGN: u32 = 1 << 31;
 pub(crate) struct Graph {
     optimisations: Optimisations,
     pub(crate) nodes: Vec<Node>,
-    /// Whether each node is a mask.
+    /// Whether each node is a mask; kept while nodes are added.
     is_mask: Vec<bool>,
     value_numbers: ValueNumbers,
     /// The tables that lookups read.
@@ -77,16 +77,7 @@ impl Graph {
             Ok(_) => None,
             Err(at) => Some(at),
         };
-        let is_mask = |id: NodeId| self.is_mask[id as usize];
-        let is = match node.op {
-            NodeOp::Lt | NodeOp::Le | NodeOp::Eq | NodeOp::ILt | NodeOp::IEq => true,
-            NodeOp::Const => node.a == 0 || node.a == ALL_ONES,
-            NodeOp::And | NodeOp::Or | NodeOp::Xor | NodeOp::AndNot => {
-                is_mask(node.a) && is_mask(node.b)
-            }
-            NodeOp::Select => is_mask(node.b) && is_mask(node.c),
-            _ => false,
-        };
+        let is = node.is_mask(|id| self.is_mask[id as usize]);
         let id = self.nodes.len() as NodeId;
         if let Some(at) = at {
             self.value_numbers.insert(at, id);

@@ -270,7 +270,7 @@ fn object_file(target: Target, symbols: &CodeSymbols, program: &str) -> Vec<u8> 
         abi_version: 0,
         e_type: elf::ET_REL,
         e_machine: match target {
-            Target::X86_64 => elf::EM_X86_64,
+            Target::X86_64 | Target::X86_64Avx512 => elf::EM_X86_64,
             Target::Aarch64 => elf::EM_AARCH64,
         },
         e_entry: 0,
@@ -365,7 +365,11 @@ mod tests {
         let native = NativeCompiler::new(program)?;
         let units = [3, 5].map(|terms| DifferentialCase::sum(terms, false).segment);
         native
-            .compile_batch(&SegmentKey::default(), &units)
+            .compile_batch(
+                adumbra_vm::SimdLevel::best(),
+                &SegmentKey::default(),
+                &units,
+            )
             .unwrap();
         Some(native)
     }

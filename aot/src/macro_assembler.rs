@@ -16,9 +16,21 @@ pub(crate) enum AsmOperand<C> {
     Register(u8),
     /// A number of bytes above the stack pointer.
     Frame(i32),
+    /// The copy of a uniform value, a number of bytes above the stack pointer.
+    Uniform(i32),
     Constant(C),
     /// In this word's plane, a number of vectors after the current one.
     Plane(u32, u8),
+    /// A mask in a register of its own.
+    Mask(MaskRegister),
+}
+
+/// A mask register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MaskRegister {
+    pub(crate) number: u8,
+    /// Whether its bits are set where the mask is not.
+    pub(crate) is_inverted: bool,
 }
 
 /// The output of an assembler.
@@ -33,13 +45,17 @@ pub(crate) struct AssembledCode {
 /// Writes the instructions of a target, one after the other.
 ///
 /// These survive from one instruction to the next: the vector registers below
-/// [`VALUE_REGISTERS`](MacroAssembler::VALUE_REGISTERS), the frame, and the loop counters.
+/// [`VALUE_REGISTERS`](MacroAssembler::VALUE_REGISTERS), mask registers for values, the frame, and
+/// the loop counters.
 pub(crate) trait MacroAssembler: Sized {
     /// The address of a constant.
     type Constant: Copy + Eq + Hash;
 
     /// Bytes of a vector.
     const VECTOR_BYTES: i32;
+    /// Bytes of the copy of a uniform value: a vector, unless instructions read a word for all
+    /// elements.
+    const UNIFORM_BYTES: i32 = Self::VECTOR_BYTES;
     /// Vectors that the kernel of a segment computes at once: at most
     /// [`KERNEL_WIDTH`](adumbra_vm::native::KERNEL_WIDTH) points.
     const SEGMENT_VECTORS: usize;
@@ -47,6 +63,9 @@ pub(crate) trait MacroAssembler: Sized {
     const VALUE_REGISTERS: u8;
     /// Scratch registers; instructions load operands in memory into them.
     const SCRATCH: [u8; 2];
+    /// The first mask register that may hold values, and how many may.
+    const FIRST_MASK: u8 = 0;
+    const MASK_REGISTERS: u8 = 0;
     /// Bytes that a call pushes on the stack.
     const RETURN_ADDRESS_BYTES: i32;
     /// Whether a plane operand costs no more than a frame operand: a value in a plane then needs no
@@ -84,7 +103,8 @@ pub(crate) trait MacroAssembler: Sized {
     /// Ends the routine.
     fn leave_routine(&mut self, size: i32);
 
-    fn load_uniform(&mut self, to: u8, word: u32);
+    /// Copies a uniform value to `at` bytes above the stack pointer.
+    fn copy_uniform(&mut self, word: u32, at: i32);
     /// Loads and stores from here on are of this word's plane.
     fn address_plane(&mut self, word: u32);
     /// From `at` bytes after the current vectors.
@@ -104,6 +124,16 @@ pub(crate) trait MacroAssembler: Sized {
         a: AsmOperand<Self::Constant>,
         b: AsmOperand<Self::Constant>,
     );
+    /// Computes a node of two operands, a mask, in a mask register, on targets that have such.
+    fn emit_mask(
+        &mut self,
+        _: NodeOp,
+        _: MaskRegister,
+        _: AsmOperand<Self::Constant>,
+        _: AsmOperand<Self::Constant>,
+    ) {
+        unreachable!("there are no mask registers")
+    }
     fn emit_ternary(
         &mut self,
         op: NodeOp,

@@ -13,6 +13,7 @@ use crate::machine_code::{KernelExtent, MachineCode};
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::optimisation::Optimisations;
 use crate::target::Target;
+use adumbra_vm::SimdLevel;
 use adumbra_vm::native::{
     BatchKernels, MAX_CODE_VARIANTS, NativeBackend, PointCfg, PointKernels, Segment, SegmentKey,
 };
@@ -47,9 +48,10 @@ struct Made {
     stats: CodeStats,
 }
 
-/// The code for segments of one kind.
+/// The code for segments of one kind, at a SIMD level.
 #[derive(Debug)]
 struct Variant {
+    level: SimdLevel,
     key: SegmentKey,
     placed: Placed<BatchKernels>,
 }
@@ -169,10 +171,11 @@ impl NativeCompiler {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code for segments of a kind, if it was compiled.
-    fn find(&self, key: &SegmentKey) -> Option<Option<BatchKernels>> {
+    /// The code for segments of a kind at a level, if it was compiled.
+    fn find(&self, level: SimdLevel, key: &SegmentKey) -> Option<Option<BatchKernels>> {
         let made = self.made();
-        let found = made.variants.iter().find(|own| own.key == *key);
+        let mut variants = made.variants.iter();
+        let found = variants.find(|own| own.level == level && own.key == *key);
         found.map(|variant| variant.placed.kernels.clone())
     }
 
@@ -188,11 +191,11 @@ impl NativeCompiler {
         &self,
         is_empty: bool,
         kind: &'static str,
-        compile: impl FnOnce(Target) -> Option<MachineCode>,
+        compile: impl FnOnce() -> Option<MachineCode>,
         kernels: impl FnOnce(&MachineCode, Pages) -> K,
     ) -> (MutexGuard<'_, Made>, Placed<K>) {
         let start = Instant::now();
-        let code = Target::host().filter(|_| !is_empty).and_then(compile);
+        let code = if is_empty { None } else { compile() };
         let pages = code.as_ref().and_then(Pages::of);
         let placed = match code.zip(pages) {
             Some((code, mut pages)) => {
@@ -228,26 +231,33 @@ impl NativeCompiler {
 // SAFETY: kernels compute the instructions' own algorithms; they write the planes of results; the
 // buffer lives as long as they.
 unsafe impl NativeBackend for NativeCompiler {
-    fn compile_batch(&self, key: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels> {
+    fn compile_batch(
+        &self,
+        level: SimdLevel,
+        key: &SegmentKey,
+        segments: &[Segment],
+    ) -> Option<BatchKernels> {
         let mut linked = self.linked.iter().filter(|own| own.uniform == key.uniform);
         let linked = linked.find(|own| own.fingerprint == fingerprint(segments));
         if let Some(linked) = linked {
             return Some(linked.kernels());
         }
-        if let Some(kernels) = self.find(key) {
+        if let Some(kernels) = self.find(level, key) {
             return kernels;
         }
         let _compiling = self.compiling();
-        if let Some(kernels) = self.find(key) {
+        if let Some(kernels) = self.find(level, key) {
             return kernels;
         }
-        let code = |own: Target| own.compile_batch_with(self.optimisations, segments, false);
+        let target = Target::for_level(level);
+        let code = || target?.compile_batch_with(self.optimisations, segments, false);
         let (mut made, placed) = self.make(segments.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_CODE_VARIANTS {
             made.variants.remove(0);
         }
         made.variants.push(Variant {
+            level,
             key: key.clone(),
             placed,
         });
@@ -272,7 +282,7 @@ unsafe impl NativeBackend for NativeCompiler {
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_points_with(self.optimisations, &cfgs, false);
+        let code = || Target::host()?.compile_points_with(self.optimisations, &cfgs, false);
         let of = |code: &MachineCode, buffer| point_kernels(&cfgs, code, buffer);
         let (mut made, placed) = self.make(cfgs.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();
@@ -356,10 +366,13 @@ mod tests {
             return;
         };
         let key = SegmentKey::default();
-        assert!(native.compile_batch(&key, &[]).is_none());
+        assert!(native.compile_batch(SimdLevel::Avx2, &key, &[]).is_none());
         let compiling = native.compiling.lock().unwrap();
         assert_eq!(native.stats().bytes, 0);
-        assert!(native.compile_batch(&key, &[]).is_none(), "it is there");
+        assert!(
+            native.compile_batch(SimdLevel::Avx2, &key, &[]).is_none(),
+            "it is there"
+        );
         drop(compiling);
     }
 
@@ -376,7 +389,7 @@ mod tests {
                 plane_bytes: set % 2,
             };
             let kernels = native
-                .compile_batch(&key, std::slice::from_ref(&segment))
+                .compile_batch(SimdLevel::Avx2, &key, std::slice::from_ref(&segment))
                 .unwrap();
             (kernels.entries[0].unwrap() as usize, kernels)
         };

@@ -5,13 +5,19 @@
 //! everything where it was. Without free registers, the value with the furthest last use is spilled
 //! to the frame, or stays in the plane that it came from. Where a kernel interleaves vectors, each
 //! node has a value for each of them.
+//!
+//! A mask that is read as such alone takes a mask register, where the target has one that is free.
 
+mod mask_uses;
 #[cfg(test)]
 mod tests;
 
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{GraphStore, StoreTarget};
+use crate::macro_assembler::MaskRegister;
+use mask_uses::MaskUses;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// The location of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +31,7 @@ pub(crate) enum NodeLocation {
     Plane,
     /// It is a constant in a register that holds nothing else.
     ConstantRegister(u8),
+    MaskRegister(MaskRegister),
 }
 
 /// The locations of all values.
@@ -138,8 +145,12 @@ pub(crate) struct LinearScan {
     /// The interleaved vectors.
     vectors: usize,
     registers: u8,
+    /// The mask registers.
+    masks: Range<u8>,
     uses: Uses,
+    mask_uses: MaskUses,
     free: Vec<u8>,
+    free_masks: Vec<u8>,
     /// Free spill slots, each with the node after which it is free.
     free_slots: Vec<(u16, NodeId)>,
     /// The value that each register holds, or held last, as an index of locations.
@@ -165,12 +176,24 @@ impl LinearScan {
         }
     }
 
+    /// The same with mask registers.
+    pub(crate) fn with_masks(self, masks: Range<u8>) -> LinearScan {
+        LinearScan { masks, ..self }
+    }
+
     /// Allocates locations for the live nodes. Stores are in execution order.
     pub(crate) fn allocate(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
         let mut stores = all;
         self.uses.find(graph, stores);
+        if !self.masks.is_empty() {
+            let last = &self.uses.last;
+            self.mask_uses
+                .find(graph, stores, |id| last[id as usize] != NEVER);
+        }
         self.free.clear();
         self.free.extend((0..self.registers).rev());
+        self.free_masks.clear();
+        self.free_masks.extend(self.masks.clone().rev());
         self.free_slots.clear();
         self.constants.clear();
         self.allocation.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors];
@@ -247,6 +270,17 @@ impl LinearScan {
             id as usize * self.vectors + vector,
             self.uses.last[id as usize],
         );
+        if let Some(&number) = self.free_masks.last()
+            && let Some(is_inverted) = self.mask_uses.as_mask(id, graph)
+        {
+            self.free_masks.pop();
+            let register = MaskRegister {
+                number,
+                is_inverted,
+            };
+            self.allocation.of[value] = NodeLocation::MaskRegister(register);
+            return;
+        }
         // An instruction with one operand in a plane costs no more than with two in registers.
         if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
             self.allocation.of[value] = NodeLocation::Plane;
@@ -319,6 +353,7 @@ impl LinearScan {
             NodeLocation::Unallocated | NodeLocation::Plane | NodeLocation::ConstantRegister(_) => {
             }
             NodeLocation::Register(register) => self.free.push(register),
+            NodeLocation::MaskRegister(register) => self.free_masks.push(register.number),
             NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, after)),
         }
     }

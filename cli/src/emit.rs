@@ -177,6 +177,7 @@ fn assembly_of(args: &EmitArgs, program: &Program) -> CliResult<Vec<u8>> {
     let target = match args.target {
         Some(TargetName::X86_64) => Some(Target::X86_64),
         Some(TargetName::Aarch64) => Some(Target::Aarch64),
+        Some(TargetName::X86_64Avx512) => Some(Target::X86_64Avx512),
         None => Target::host(),
     };
     let Some(target) = target else {

@@ -9,7 +9,7 @@ use yaxpeax_arm::armv8::a64::{ARMv8, Operand};
 /// The instructions of these bytes, the first of which is at `address`.
 pub(super) fn decode(target: Target, code: &[u8], address: usize) -> Vec<MachineInstruction> {
     match target {
-        Target::X86_64 => x86_64(code, address),
+        Target::X86_64 | Target::X86_64Avx512 => x86_64(code, address),
         Target::Aarch64 => aarch64(code, address),
     }
 }

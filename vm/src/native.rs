@@ -350,8 +350,14 @@ impl fmt::Debug for PointKernels {
 pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// Compiles the segments of the program that this was made for, whose SIMD vectors are a
     /// multiple of [`KERNEL_WIDTH`] points. They follow from the key, so evaluators of a program
-    /// can share their code. Returns none if there is no memory for it.
-    fn compile_batch(&self, key: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels>;
+    /// can share their code. It may use all instructions of a level that the processor has. Returns
+    /// none if there is no memory for it.
+    fn compile_batch(
+        &self,
+        level: SimdLevel,
+        key: &SegmentKey,
+        segments: &[Segment],
+    ) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.

@@ -234,9 +234,11 @@ impl MacroAssembler for A64Assembler {
         dynasm!(self.asm; .arch aarch64; ret x15);
     }
 
-    fn load_uniform(&mut self, to: u8, word: u32) {
+    fn copy_uniform(&mut self, word: u32, at: i32) {
+        let [scratch, _] = SCRATCH;
         self.reference(word);
-        dynasm!(self.asm; .arch aarch64; ldr Q(to), [x16]);
+        dynasm!(self.asm; .arch aarch64; ldr Q(scratch), [x16]);
+        self.store(at, scratch);
     }
 
     fn address_plane(&mut self, word: u32) {
@@ -256,8 +258,10 @@ impl MacroAssembler for A64Assembler {
         match operand {
             Operand::Register(from) if from == to => {}
             Operand::Register(from) => self.copy(to, from),
-            Operand::Frame(at) => self.load_from(to, Base::Stack, at as u32),
-            Operand::Plane(..) => unreachable!("nothing stays in planes here"),
+            Operand::Frame(at) | Operand::Uniform(at) => self.load_from(to, Base::Stack, at as u32),
+            Operand::Plane(..) | Operand::Mask(_) => {
+                unreachable!("nothing stays in planes or mask registers here")
+            }
             Operand::Constant(0) => dynasm!(self.asm; .arch aarch64; movi V(to).D2, 0),
             Operand::Constant(bits) => match float_immediate(bits) {
                 Some(float) => dynasm!(self.asm; .arch aarch64; fmov V(to).S4, float),

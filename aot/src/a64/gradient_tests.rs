@@ -140,7 +140,12 @@ struct EmulatedBackend;
 // SAFETY: a kernel writes the live-out planes of its segment alone, in its runs. Its results are
 // those of the emulated code, which the tests of every op compare with scalar evaluation.
 unsafe impl NativeBackend for EmulatedBackend {
-    fn compile_batch(&self, _: &SegmentKey, segments: &[Segment]) -> Option<BatchKernels> {
+    fn compile_batch(
+        &self,
+        _: SimdLevel,
+        _: &SegmentKey,
+        segments: &[Segment],
+    ) -> Option<BatchKernels> {
         assert!(segments.len() <= MAX_SEGMENTS, "{}", segments.len());
         let segments = segments.iter().map(|segment| {
             let only = std::slice::from_ref(segment);

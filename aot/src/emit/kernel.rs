@@ -41,12 +41,14 @@ impl KernelFrame {
         let mut uniform_offsets = FxHashMap::default();
         for &word in computations.flat_map(|own| &own.graph.uniforms) {
             uniform_offsets.entry(word).or_insert_with(|| {
-                size = size.saturating_add(M::VECTOR_BYTES);
-                size - M::VECTOR_BYTES
+                size = size.saturating_add(M::UNIFORM_BYTES);
+                size - M::UNIFORM_BYTES
             });
         }
+        // Vectors come after them.
+        let whole = (size as u32).div_ceil(M::VECTOR_BYTES as u32);
         Some(KernelFrame {
-            bytes: size,
+            bytes: i32::try_from(whole * M::VECTOR_BYTES as u32).unwrap_or(i32::MAX),
             vectors,
             uniform_offsets,
         })
@@ -115,7 +117,10 @@ impl<M: MacroAssembler> Emitter<M> {
         find: fn(&mut LinearScan, &Graph, &[GraphStore]) -> Allocation,
     ) -> Vec<AllocatedGraph<'g>> {
         let slots = frame.bytes;
-        let mut allocator = LinearScan::new(frame.vectors, self.registers, M::HAS_PLANE_OPERANDS);
+        // Fewer registers, for tests, are fewer of each kind.
+        let masks = M::FIRST_MASK..M::FIRST_MASK + M::MASK_REGISTERS.min(self.registers);
+        let mut allocator =
+            LinearScan::new(frame.vectors, self.registers, M::HAS_PLANE_OPERANDS).with_masks(masks);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -160,10 +165,8 @@ impl<M: MacroAssembler> Emitter<M> {
             .map(|(&word, &at)| (word, at))
             .collect();
         sorted.sort_unstable();
-        let [scratch, _] = M::SCRATCH;
         for (word, at) in sorted {
-            self.machine.load_uniform(scratch, word);
-            self.machine.store(at, scratch);
+            self.machine.copy_uniform(word, at);
         }
         let [next, done] = [(); 2].map(|()| self.machine.new_label());
         self.part(KernelPart::Runs);

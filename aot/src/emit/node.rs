@@ -22,13 +22,14 @@ impl<M: MacroAssembler> Emitter<M> {
             NodeLocation::SpillSlot(slot) => {
                 return AsmOperand::Frame(body.spill_base + slot as i32 * M::VECTOR_BYTES);
             }
+            NodeLocation::MaskRegister(register) => return AsmOperand::Mask(register),
             NodeLocation::Unallocated | NodeLocation::Plane => {}
         }
         let node = body.graph.node(id);
         match node.op {
             NodeOp::Plane => AsmOperand::Plane(node.a, vector as u8),
             NodeOp::Const => AsmOperand::Constant(self.machine.constant(node.a)),
-            NodeOp::Uniform => AsmOperand::Frame(body.uniform_offsets[&node.a]),
+            NodeOp::Uniform => AsmOperand::Uniform(body.uniform_offsets[&node.a]),
             NodeOp::Param => AsmOperand::Frame(body.param_base + node.a as i32 * M::VECTOR_BYTES),
             _ => unreachable!("an operand has a location"),
         }
@@ -41,6 +42,10 @@ impl<M: MacroAssembler> Emitter<M> {
         let location = body.allocation.location(id, vector);
         if location == NodeLocation::Plane {
             return;
+        }
+        if let NodeLocation::MaskRegister(register) = location {
+            let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, vector));
+            return self.machine.emit_mask(node.op, register, a, b);
         }
         let to = match location {
             NodeLocation::Register(register) => register,
@@ -177,7 +182,8 @@ impl<M: MacroAssembler> Emitter<M> {
                 ),
                 NodeLocation::Unallocated
                 | NodeLocation::Plane
-                | NodeLocation::ConstantRegister(_) => {
+                | NodeLocation::ConstantRegister(_)
+                | NodeLocation::MaskRegister(_) => {
                     unreachable!("a result has a location")
                 }
             };

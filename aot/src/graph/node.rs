@@ -143,6 +143,18 @@ impl NodeOp {
         )
     }
 
+    /// Whether it compares its operands.
+    pub(crate) fn is_comparison(self) -> bool {
+        use NodeOp::*;
+        matches!(self, Lt | Le | Eq | ILt | IEq)
+    }
+
+    /// Whether it combines its operands bit by bit.
+    pub(crate) fn is_bitwise(self) -> bool {
+        use NodeOp::*;
+        matches!(self, And | Or | Xor | AndNot)
+    }
+
     /// Whether it needs no location: it is a constant in memory.
     pub(crate) fn needs_no_location(self) -> bool {
         matches!(self, NodeOp::Const | NodeOp::Uniform | NodeOp::Param)
@@ -152,6 +164,17 @@ impl NodeOp {
 impl Node {
     pub(crate) fn new(op: NodeOp, a: u32, b: u32, c: u32) -> Node {
         Node { op, a, b, c }
+    }
+
+    /// Whether each element has all bits or none, as far as the node and those of its operands that
+    /// are masks say.
+    pub(crate) fn is_mask(self, is_mask: impl Fn(NodeId) -> bool) -> bool {
+        match self.op {
+            NodeOp::Const => self.a == 0 || self.a == u32::MAX,
+            NodeOp::Select => is_mask(self.b) && is_mask(self.c),
+            op if op.is_bitwise() => is_mask(self.a) && is_mask(self.b),
+            op => op.is_comparison(),
+        }
     }
 
     /// The node with other operands.

@@ -130,7 +130,7 @@ struct Writer {
 impl Writer {
     fn new(platform: Platform) -> Writer {
         let architecture = match platform.target {
-            Target::X86_64 => Architecture::X86_64,
+            Target::X86_64 | Target::X86_64Avx512 => Architecture::X86_64,
             Target::Aarch64 => Architecture::Aarch64,
         };
         let mut file = Object::new(platform.format, architecture, Endianness::Little);

@@ -1,9 +1,10 @@
 //! Frames, loops, jumps and operand loads for x86-64.
 
-use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler, vex};
+use super::encoding::{self, EncodedOperand};
+use super::{Operand, SCRATCH_MASKS, X64Assembler};
 use crate::assembler::Assembler;
 use crate::graph::{ALL_ONES, NodeOp};
-use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
+use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler, MaskRegister};
 use crate::shadow_pairs::VectorHalf;
 use adumbra_ops::Libcall;
 use adumbra_vm::native::{OperandRef, VectorRun, WordLocation};
@@ -43,9 +44,9 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
 
     /// Sets the flags by whether a mask is empty.
     fn test(&mut self, mask: Operand) {
-        let mask = self.in_register(mask, SCRATCH[1]);
-        if ELEMENTS == WHOLE {
-            self.vex_binary(vex::TEST, mask, Operand::Register(mask));
+        let mask = self.in_register(mask, Self::SCRATCH[1]);
+        if Self::IS_BATCH {
+            self.write_binary(encoding::TEST, mask, Operand::Register(mask));
         } else {
             dynasm!(self.asm; .arch x64; vmovd eax, Rx(mask); test eax, eax);
         }
@@ -70,8 +71,15 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     // Segments are so short that several iterations overlap in the reorder window; two vectors need
     // twice the registers, and were slower or as fast on Zen 5.
     const SEGMENT_VECTORS: usize = 1;
-    const VALUE_REGISTERS: u8 = REGISTERS;
-    const SCRATCH: [u8; 2] = SCRATCH;
+    const UNIFORM_BYTES: i32 = if Self::IS_EVEX {
+        size_of::<u32>() as i32
+    } else {
+        Self::VECTOR_BYTES
+    };
+    const VALUE_REGISTERS: u8 = if Self::IS_EVEX { 30 } else { 14 };
+    const SCRATCH: [u8; 2] = [Self::VALUE_REGISTERS, Self::VALUE_REGISTERS + 1];
+    const FIRST_MASK: u8 = SCRATCH_MASKS[1] + 1;
+    const MASK_REGISTERS: u8 = if Self::IS_EVEX { 6 } else { 0 };
     const RETURN_ADDRESS_BYTES: i32 = 8;
     const HAS_PLANE_OPERANDS: bool = true;
     const HAS_SATURATING_CONVERSIONS: bool = false;
@@ -192,12 +200,14 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         dynasm!(self.asm; .arch x64; add rsp, size; ret);
     }
 
-    fn load_uniform(&mut self, to: u8, word: u32) {
-        dynasm!(self.asm
-            ; .arch x64
-            ; mov rax, [rdi + reference(word)]
-            ; vmovups Ry(to), [rax]
-        );
+    fn copy_uniform(&mut self, word: u32, at: i32) {
+        dynasm!(self.asm; .arch x64; mov rax, [rdi + reference(word)]);
+        if Self::IS_EVEX {
+            return dynasm!(self.asm; .arch x64; mov eax, [rax]; mov [rsp + at], eax);
+        }
+        let [scratch, _] = Self::SCRATCH;
+        self.write_encoded(encoding::MOVE, scratch, 0, EncodedOperand::AT_RAX);
+        self.store(at, scratch);
     }
 
     fn address_plane(&mut self, word: u32) {
@@ -208,21 +218,11 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     }
 
     fn load_plane(&mut self, to: u8, at: i32) {
-        match self.addressed {
-            Some(distance) => {
-                dynasm!(self.asm; .arch x64; vmovups Ry(to), [rbx + r8 + (distance + at)])
-            }
-            None => dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax + r8 + at]),
-        }
+        self.write_encoded(encoding::MOVE, to, 0, self.at_plane(at));
     }
 
     fn store_plane(&mut self, at: i32, register: u8) {
-        match self.addressed {
-            Some(distance) => {
-                dynasm!(self.asm; .arch x64; vmovups [rbx + r8 + (distance + at)], Ry(register))
-            }
-            None => dynasm!(self.asm; .arch x64; vmovups [rax + r8 + at], Ry(register)),
-        }
+        self.write_encoded(encoding::STORE, register, 0, self.at_plane(at));
     }
 
     fn load(&mut self, to: u8, operand: Operand) {
@@ -230,7 +230,7 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     }
 
     fn store(&mut self, at: i32, register: u8) {
-        self.vex_binary(vex::STORE, register, Operand::Frame(at));
+        self.write_binary(encoding::STORE, register, Operand::Frame(at));
     }
 
     fn emit_unary(&mut self, op: NodeOp, number: u32, to: u8, a: Operand) {
@@ -239,6 +239,10 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
 
     fn emit_binary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand) {
         self.binary(op, to, a, b);
+    }
+
+    fn emit_mask(&mut self, op: NodeOp, to: MaskRegister, a: Operand, b: Operand) {
+        self.mask_of(op, to, a, b);
     }
 
     fn emit_ternary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
@@ -262,9 +266,9 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             ; call =>thunk
         );
         if elements == 1 {
-            let [result, _] = SCRATCH;
+            let [result, _] = Self::SCRATCH;
             let from = Operand::Register(result);
-            self.vex_ternary(vex::SHUFFLE.with_immediate(0), result, result, from);
+            self.write_ternary(encoding::SHUFFLE.with_immediate(0), result, result, from);
         }
     }
 
@@ -321,7 +325,13 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     }
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
-        self.test(mask);
+        if Self::IS_EVEX && self.test_mask(mask) {
+            // Not all of the inverse are set.
+            return dynasm!(self.asm; .arch x64; jnc =>to);
+        }
+        if !Self::IS_EVEX {
+            self.test(mask);
+        }
         dynasm!(self.asm; .arch x64; jnz =>to);
     }
 
@@ -334,11 +344,16 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     }
 
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
-        if ELEMENTS == WHOLE {
-            let mask = self.in_register(mask, SCRATCH[1]);
+        if Self::IS_EVEX {
+            if self.test_mask(mask) {
+                return dynasm!(self.asm; .arch x64; jnz =>to);
+            }
+            dynasm!(self.asm; .arch x64; jnc =>to);
+        } else if Self::IS_BATCH {
+            let mask = self.in_register(mask, Self::SCRATCH[1]);
             let ones = Operand::Constant(self.constant(ALL_ONES));
             // Sets the carry flag if the mask has all bits of `ones`.
-            self.vex_binary(vex::TEST, mask, ones);
+            self.write_binary(encoding::TEST, mask, ones);
             dynasm!(self.asm; .arch x64; jnc =>to);
         } else {
             self.jump_if_none(mask, to);

@@ -1,7 +1,7 @@
 //! Calls of functions that compute one SIMD element: for ops that no fixed sequence of nodes can
 //! compute.
 
-use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler};
+use super::{Operand, X64Assembler};
 use crate::macro_assembler::MacroAssembler;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
@@ -17,7 +17,13 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// `rcx` for a point CFG.
     pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
         let saved = |register: u8| (i32::from(register) + 2) * Self::VECTOR_BYTES;
-        let [first, second] = SCRATCH;
+        let saved_mask = |mask: u8| saved(Self::VALUE_REGISTERS) + 4 * i32::from(mask);
+        let masks = Self::FIRST_MASK..Self::FIRST_MASK + Self::MASK_REGISTERS;
+        let size = match Self::MASK_REGISTERS {
+            0 => saved(Self::VALUE_REGISTERS),
+            _ => saved(Self::VALUE_REGISTERS + 1),
+        };
+        let [first, second] = Self::SCRATCH;
         dynasm!(self.asm
             ; .arch x64
             ; =>label
@@ -31,18 +37,21 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             ; push r9
             ; push r10
             ; and rsp, -Self::VECTOR_BYTES
-            ; sub rsp, saved(REGISTERS)
+            ; sub rsp, size
         );
         self.store(0, first);
         self.store(Self::VECTOR_BYTES, second);
-        for register in 0..REGISTERS {
+        for register in 0..Self::VALUE_REGISTERS {
             self.store(saved(register), register);
+        }
+        for mask in masks.clone() {
+            self.store_mask(saved_mask(mask), mask);
         }
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
         );
-        if ELEMENTS == WHOLE {
+        if Self::IS_BATCH {
             dynasm!(self.asm; .arch x64; mov rcx, [rbp]; mov rcx, [rcx - LIBCALLS]);
         }
         dynasm!(self.asm
@@ -52,8 +61,11 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             ; mov rdx, r11
             ; call QWORD [rcx + 8 * rax]
         );
-        for register in 0..REGISTERS {
+        for register in 0..Self::VALUE_REGISTERS {
             self.load(register, Operand::Frame(saved(register)));
+        }
+        for mask in masks {
+            self.load_mask(mask, saved_mask(mask));
         }
         self.load(first, Operand::Frame(0));
         dynasm!(self.asm

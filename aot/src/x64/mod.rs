@@ -1,4 +1,5 @@
-//! Machine code for x86-64 with AVX2 and FMA: eight points a vector, or one point in a half vector.
+//! Machine code for x86-64: with AVX2 and FMA eight points a vector, or one point in a half vector;
+//! with AVX-512 sixteen points a vector.
 //!
 //! Half vectors take no less time, but the upper halves of registers may be powered down, and
 //! divisions and square roots have a better throughput.
@@ -9,7 +10,7 @@
 //! `r9` the start and end of the run, `rbx` the plane of a register; `rax` and `r11` are free.
 //! Other planes of registers are at known distances from that one, so that their addresses need no
 //! instruction. Two vector registers are scratch registers for operands in memory, the others hold
-//! values.
+//! values. So do six mask registers.
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the
 //! register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the libcall table. A
@@ -22,21 +23,20 @@
     reason = "the assembler's macro converts whatever it is given"
 )]
 
+mod avx512;
+mod encoding;
 mod frame;
 mod instructions;
 mod libcall;
-mod vex;
 
 use crate::assembler::Assembler;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 
-/// Vector registers that hold values.
-const REGISTERS: u8 = 14;
-/// Scratch registers, for operands in memory.
-const SCRATCH: [u8; 2] = [14, 15];
-/// The elements of a whole vector.
+/// Scratch mask registers. The first one cannot be the mask of an instruction.
+const SCRATCH_MASKS: [u8; 2] = [0, 1];
+/// The elements of a whole vector of AVX2.
 const WHOLE: usize = 8;
 
 /// An operand; constants are in memory.
@@ -44,6 +44,8 @@ type Operand = crate::macro_assembler::AsmOperand<u32>;
 
 /// The assembler of batch kernels.
 pub(crate) type X64Batch = X64Assembler<WHOLE>;
+/// The assembler of batch kernels for processors with AVX-512.
+pub(crate) type X64Avx512Batch = X64Assembler<16>;
 /// The assembler of point kernels.
 pub(crate) type X64Point = X64Assembler<4>;
 
@@ -53,7 +55,7 @@ pub(crate) struct X64Assembler<const ELEMENTS: usize> {
     /// The labels of constants and tables. Operands have their numbers, so that an operand is eight
     /// bytes and is passed in a register.
     labels: Vec<DynamicLabel>,
-    /// The constants, each a vector, in the order of first use.
+    /// The constants in the order of first use.
     pool: FxHashMap<u32, u32>,
     constants: Vec<(u32, u32)>,
     tables: Vec<(&'static [u32], u32)>,
@@ -67,6 +69,11 @@ pub(crate) struct X64Assembler<const ELEMENTS: usize> {
 }
 
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
+    /// Whether instructions of vectors have the EVEX prefix: they have 32 registers then.
+    const IS_EVEX: bool = ELEMENTS > WHOLE;
+    /// Whether each element is a point.
+    const IS_BATCH: bool = ELEMENTS >= WHOLE;
+
     /// A new label for a constant or a table.
     fn data_label(&mut self) -> u32 {
         self.labels.push(self.asm.new_dynamic_label());
@@ -88,19 +95,30 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Writes constants and tables; returns their offset.
     fn data(&mut self) -> usize {
         let X64Assembler { asm, labels, .. } = self;
-        dynasm!(asm; .arch x64; .align 32);
+        let alignment = WHOLE.max(ELEMENTS) * size_of::<u32>();
+        asm.align(alignment, 0);
         let start = asm.offset().0;
+        // Elsewhere one word is an operand for all elements.
+        let each = if Self::IS_EVEX { 1 } else { ELEMENTS };
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>labels[label as usize]);
-            for _ in 0..ELEMENTS {
+            for _ in 0..each {
                 asm.push_u32(bits);
             }
         }
         for &(table, label) in &self.tables {
-            dynasm!(asm; .arch x64; .align 32; =>labels[label as usize]);
-            table.iter().for_each(|&word| asm.push_u32(word));
-            // Short tables are read as a vector.
-            (table.len()..8).for_each(|_| asm.push_u32(0));
+            asm.align(alignment, 0);
+            dynasm!(asm; .arch x64; =>labels[label as usize]);
+            // Short tables are read as a vector, and indices modulo eight.
+            let words = table
+                .iter()
+                .copied()
+                .chain(std::iter::repeat(0))
+                .take(WHOLE);
+            for word in std::iter::repeat_n(words, alignment / (WHOLE * size_of::<u32>())).flatten()
+            {
+                asm.push_u32(word);
+            }
         }
         start
     }

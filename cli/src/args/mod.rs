@@ -431,6 +431,8 @@ pub enum TargetName {
     #[value(name = "x86_64")]
     X86_64,
     Aarch64,
+    #[value(name = "x86_64-avx512")]
+    X86_64Avx512,
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 use super::programs::{program, w4, workloads};
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, Timing, time_round_robin};
-use adumbra::{Program, batch::Tier};
+use adumbra::Program;
+use adumbra::batch::{SimdLevel, Tier};
 use adumbra_aot::NativeCompiler;
 use adumbra_vm::batch_segments;
 use adumbra_vm::native::{NativeBackend, Segment, SegmentKey};
@@ -20,7 +21,7 @@ const TIMES: usize = 7;
 
 fn compile(segments: &[Segment]) {
     let native = NativeCompiler::new("bench").expect("there is machine code for this processor");
-    black_box(native.compile_batch(&SegmentKey::default(), segments));
+    black_box(native.compile_batch(SimdLevel::best(), &SegmentKey::default(), segments));
 }
 
 /// The whole time, and that of the translation alone, in microseconds.

@@ -66,7 +66,8 @@ struct GlobalWord {
 
 /// Words from one plane to the next, for chunks of `width` points.
 pub(super) fn plane_words(width: usize) -> usize {
-    width.next_multiple_of(UNIFORM_WORDS) + GAP
+    let points = width.next_multiple_of(UNIFORM_WORDS);
+    points + (points / 8).next_multiple_of(GAP) + GAP
 }
 
 impl ChunkMemory {

@@ -155,7 +155,8 @@ impl BatchMachine {
         );
         let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
-            let kernels = native.and_then(|native| native.compile_batch(&key, &loaded.segments));
+            let segments = &loaded.segments;
+            let kernels = native.and_then(|native| native.compile_batch(level, &key, segments));
             let spacing = [width, spacing];
             let memory = ChunkMemory::new(&program, &loaded, kernels, spacing, registers);
             // Code relies on it.

@@ -1,0 +1,254 @@
+//! AVX-512: the EVEX prefix, and masks in registers of their own.
+//!
+//! See "Intel AVX-512 encoding" in Intel's manual, volume 2, section 2.7. A mask register has a bit
+//! for each element; `k0` and `k1` are scratch registers, the others hold values. A value may be
+//! kept inverted: what is 0 where a comparison holds is then a move with zeros, which has no
+//! inverted form.
+
+use super::encoding::{self, Element, EncodedOperand, VectorInstruction};
+use super::{Operand, SCRATCH_MASKS, X64Assembler};
+use crate::graph::{ALL_ONES, NodeOp};
+use crate::macro_assembler::{MacroAssembler, MaskRegister};
+
+/// The mask of an EVEX instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Masking {
+    /// The number of the mask register; 0 is none.
+    register: u8,
+    /// Whether other elements become zero, or stay.
+    to_zero: bool,
+}
+
+impl Masking {
+    pub(super) const NONE: Masking = Masking {
+        register: 0,
+        to_zero: false,
+    };
+}
+
+/// An instruction on mask registers, with its last operand's in ModRM.
+#[derive(Clone, Copy)]
+struct MaskInstruction {
+    opcode: u8,
+    /// Whether it has three operands.
+    is_ternary: bool,
+}
+
+const fn mask_instruction(opcode: u8, is_ternary: bool) -> MaskInstruction {
+    MaskInstruction { opcode, is_ternary }
+}
+
+const MASK_AND: MaskInstruction = mask_instruction(0x41, true);
+/// !a & b.
+const MASK_AND_NOT: MaskInstruction = mask_instruction(0x42, true);
+const MASK_NOT: MaskInstruction = mask_instruction(0x44, false);
+const MASK_OR: MaskInstruction = mask_instruction(0x45, true);
+const MASK_XOR: MaskInstruction = mask_instruction(0x47, true);
+const MASK_LOAD: MaskInstruction = mask_instruction(0x90, false);
+const MASK_STORE: MaskInstruction = mask_instruction(0x91, false);
+/// Sets the zero flag if no bit is set, and the carry flag if all are.
+const MASK_TEST: MaskInstruction = mask_instruction(0x98, false);
+
+/// The predicate of a comparison, and that of its inverse.
+type Predicate = [u8; 2];
+
+// Ordered, without exceptions for quiet NaNs; inverses are unordered.
+const LT: Predicate = [0x11, 0x15];
+const LE: Predicate = [0x12, 0x16];
+const GT: Predicate = [0x1e, 0x1a];
+const GE: Predicate = [0x1d, 0x19];
+const EQ: Predicate = [0, 4];
+const I_EQ: Predicate = [0, 4];
+const I_LT: Predicate = [1, 5];
+const I_GT: Predicate = [6, 2];
+
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
+    /// Writes an instruction of vectors by a mask.
+    pub(super) fn write_masked(
+        &mut self,
+        inst: VectorInstruction,
+        to: u8,
+        first: u8,
+        last: EncodedOperand,
+        masking: Masking,
+    ) {
+        // Sixteen elements are the third length.
+        let is_broadcast = last.is_word && inst.element == Element::Word;
+        let is_pair = u8::from(inst.element == Element::Pair);
+        let index = match last.is_indexed {
+            true => 1,
+            false => last.register >> 4,
+        };
+        let head = [
+            0x62,
+            (!to & 8) << 4 | (!index & 1) << 6 | (!last.register & 8) << 2 | (!to & 16) | inst.map,
+            is_pair << 7 | (!first & 15) << 3 | 1 << 2 | inst.prefix,
+            u8::from(masking.to_zero) << 7
+                | 0b10 << 5
+                | u8::from(is_broadcast) << 4
+                | (!first & 16) >> 1
+                | masking.register,
+            inst.opcode,
+            0,
+            0,
+            0,
+        ];
+        self.finish(u64::from_le_bytes(head), 5, inst, to, last);
+    }
+
+    /// Writes an instruction of mask registers.
+    fn write_mask(&mut self, inst: MaskInstruction, to: u8, first: u8, last: EncodedOperand) {
+        let vector = VectorInstruction::of_masks(inst.opcode);
+        let length = u8::from(inst.is_ternary) << 2;
+        let head = [0xc5, 0x80 | (!first & 15) << 3 | length, inst.opcode, 0];
+        self.finish(u64::from(u32::from_le_bytes(head)), 3, vector, to, last);
+    }
+
+    /// Loads a mask register from the frame.
+    pub(super) fn load_mask(&mut self, to: u8, at: i32) {
+        self.write_mask(MASK_LOAD, to, 0, EncodedOperand::in_frame(at, 1));
+    }
+
+    /// Stores a mask register in the frame.
+    pub(super) fn store_mask(&mut self, at: i32, register: u8) {
+        self.write_mask(MASK_STORE, register, 0, EncodedOperand::in_frame(at, 1));
+    }
+
+    /// The mask register of an operand: its own, or a scratch register.
+    fn in_mask(&mut self, mask: Operand, scratch: u8) -> MaskRegister {
+        match mask {
+            Operand::Mask(register) => register,
+            vector => {
+                let vector = self.in_register(vector, Self::SCRATCH[1]);
+                let from = Operand::Register(vector);
+                self.write_binary(encoding::VECTOR_TO_MASK, scratch, from);
+                MaskRegister {
+                    number: scratch,
+                    is_inverted: false,
+                }
+            }
+        }
+    }
+
+    /// The number of a mask register that is inverted or is not, as asked for.
+    fn mask_as(&mut self, mask: Operand, is_inverted: bool, scratch: u8) -> u8 {
+        let found = self.in_mask(mask, scratch);
+        if found.is_inverted == is_inverted {
+            return found.number;
+        }
+        self.write_mask(
+            MASK_NOT,
+            scratch,
+            0,
+            EncodedOperand::in_register(found.number),
+        );
+        scratch
+    }
+
+    /// Writes a mask to a vector register. `vpmovm2d` would wait for what the register held before,
+    /// on Golden Cove.
+    pub(super) fn mask_to_vector(&mut self, to: u8, mask: MaskRegister) {
+        let ones = Operand::Constant(self.constant(ALL_ONES));
+        self.keep_by_mask(to, Operand::Mask(mask), true, ones);
+    }
+
+    /// Sets the flags by a mask: zero if no element is set, carry if all are; those of the inverse,
+    /// if that is what the register has. Returns whether it is.
+    pub(super) fn test_mask(&mut self, mask: Operand) -> bool {
+        let mask = self.in_mask(mask, SCRATCH_MASKS[1]);
+        let operand = EncodedOperand::in_register(mask.number);
+        self.write_mask(MASK_TEST, mask.number, 0, operand);
+        mask.is_inverted
+    }
+
+    /// Selects by a mask register.
+    pub(super) fn select_by_mask(&mut self, to: u8, mask: Operand, yes: Operand, no: Operand) {
+        let [first, _] = Self::SCRATCH;
+        let mask = self.in_mask(mask, SCRATCH_MASKS[1]);
+        let (yes, no) = if mask.is_inverted {
+            (no, yes)
+        } else {
+            (yes, no)
+        };
+        let no = self.in_register(no, first);
+        let yes = self.encoded(yes);
+        let masking = Masking {
+            register: mask.number,
+            to_zero: false,
+        };
+        self.write_masked(encoding::BLEND_BY_MASK, to, no, yes, masking);
+    }
+
+    /// Computes a vector from masks: the result of a comparison, or what mask registers keep.
+    /// Returns whether it did.
+    pub(super) fn binary_of_masks(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand) -> bool {
+        let is_mask = |operand| matches!(operand, Operand::Mask(_));
+        match op {
+            NodeOp::And if is_mask(a) && !is_mask(b) => self.keep_by_mask(to, a, true, b),
+            NodeOp::And if is_mask(b) && !is_mask(a) => self.keep_by_mask(to, b, true, a),
+            NodeOp::AndNot if is_mask(a) && !is_mask(b) => self.keep_by_mask(to, a, false, b),
+            _ if op.is_comparison() || is_mask(a) || is_mask(b) => {
+                let mask = MaskRegister {
+                    number: SCRATCH_MASKS[1],
+                    is_inverted: false,
+                };
+                self.mask_of(op, mask, a, b);
+                self.mask_to_vector(to, mask);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Moves an operand where a mask is set, or where it is not, and 0 elsewhere.
+    fn keep_by_mask(&mut self, to: u8, mask: Operand, is_set: bool, from: Operand) {
+        let register = self.mask_as(mask, !is_set, SCRATCH_MASKS[1]);
+        let inst = match from {
+            Operand::Constant(_) | Operand::Uniform(_) => encoding::BROADCAST,
+            _ => encoding::MOVE,
+        };
+        let from = self.encoded(from);
+        let masking = Masking {
+            register,
+            to_zero: true,
+        };
+        self.write_masked(inst, to, 0, from, masking);
+    }
+
+    /// Computes a mask from two operands.
+    pub(super) fn mask_of(&mut self, op: NodeOp, to: MaskRegister, a: Operand, b: Operand) {
+        let [first, _] = Self::SCRATCH;
+        // The last operand may be in memory.
+        let is_register = |operand| matches!(operand, Operand::Register(_));
+        let is_swapped = !is_register(a) && is_register(b);
+        let (inst, predicate) = match op {
+            NodeOp::Lt if is_swapped => (encoding::COMPARE, GT),
+            NodeOp::Le if is_swapped => (encoding::COMPARE, GE),
+            NodeOp::Lt => (encoding::COMPARE, LT),
+            NodeOp::Le => (encoding::COMPARE, LE),
+            NodeOp::Eq => (encoding::COMPARE, EQ),
+            NodeOp::ILt if is_swapped => (encoding::I_COMPARE, I_GT),
+            NodeOp::ILt => (encoding::I_COMPARE, I_LT),
+            NodeOp::IEq => (encoding::I_COMPARE, I_EQ),
+            _ => return self.combine_masks(op, to, a, b),
+        };
+        let (a, b) = if is_swapped { (b, a) } else { (a, b) };
+        let a = self.in_register(a, first);
+        let inst = inst.with_immediate(predicate[usize::from(to.is_inverted)]);
+        self.write_ternary(inst, to.number, a, b);
+    }
+
+    fn combine_masks(&mut self, op: NodeOp, to: MaskRegister, a: Operand, b: Operand) {
+        assert!(!to.is_inverted, "comparisons alone are");
+        let inst = match op {
+            NodeOp::And => MASK_AND,
+            NodeOp::Or => MASK_OR,
+            NodeOp::Xor => MASK_XOR,
+            NodeOp::AndNot => MASK_AND_NOT,
+            _ => unreachable!("no other operation has masks alone"),
+        };
+        let a = self.mask_as(a, false, SCRATCH_MASKS[0]);
+        let b = self.mask_as(b, false, SCRATCH_MASKS[1]);
+        self.write_mask(inst, to.number, a, EncodedOperand::in_register(b));
+    }
+}
