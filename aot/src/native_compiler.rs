@@ -378,6 +378,29 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
+    fn each_level_has_its_own_code() {
+        let Some(native) = NativeCompiler::new("sum") else {
+            return;
+        };
+        let segment = DifferentialCase::sum(4, false).segment;
+        let entry = |level| {
+            let kernels = native.compile_batch(
+                level,
+                &SegmentKey::default(),
+                std::slice::from_ref(&segment),
+            );
+            kernels.unwrap().entries[0].unwrap() as usize
+        };
+        let levels: Vec<SimdLevel> = SimdLevel::available().collect();
+        let entries: Vec<usize> = levels.iter().map(|&level| entry(level)).collect();
+        for (at, &level) in levels.iter().enumerate() {
+            assert_eq!(entry(level), entries[at], "{level} is kept");
+            assert!(!entries[..at].contains(&entries[at]), "{level}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri runs no machine code")]
     fn variant_cache_is_bounded() {
         let Some(native) = NativeCompiler::new("sum") else {
             return;

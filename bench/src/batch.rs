@@ -143,9 +143,8 @@ fn time(
     for (ours, tier) in samples.iter().zip(tiers(level)) {
         let goal = match tier {
             Tier::Interpreter => case.batch[usize::from(shadows)],
-            // Machine code is AVX2 on any processor.
-            Tier::Native if level == SimdLevel::Avx2 => case.native,
-            Tier::Native | Tier::Auto => None,
+            Tier::Native => Some(case.native[usize::from(shadows)]),
+            Tier::Auto => None,
         };
         let keys = [
             ("c_equal_", "c", goal),

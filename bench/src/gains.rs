@@ -97,7 +97,7 @@ fn native(
     kind: usize,
     engine: fn(Optimisations) -> SwitchEngine,
 ) -> Vec<Gain> {
-    let Some(target) = Target::host() else {
+    let Some(target) = Target::for_level(SimdLevel::best()) else {
         return Vec::new();
     };
     let code = |optimisations| subject.code(target, optimisations)[kind].clone();

@@ -5,14 +5,36 @@ use super::*;
 
 /// Checks that no two values that are live at once share a location.
 fn check(graph: &Graph, stores: &[GraphStore], vectors: usize, registers: u8) -> Allocation {
-    let allocation = LinearScan::new(vectors, registers, true).allocate(graph, stores);
+    check_with_masks(graph, stores, vectors, registers, 0..0)
+}
+
+/// The same with mask registers.
+fn check_with_masks(
+    graph: &Graph,
+    stores: &[GraphStore],
+    vectors: usize,
+    registers: u8,
+    masks: Range<u8>,
+) -> Allocation {
+    let mut allocator = LinearScan::new(vectors, registers, true).with_masks(masks);
+    let allocation = allocator.allocate(graph, stores);
+    // An inverted mask is in the same register as one that is not.
+    let place = |id: NodeId, vector| match allocation.location(id, vector) {
+        NodeLocation::MaskRegister(MaskRegister { number, .. }) => {
+            NodeLocation::MaskRegister(MaskRegister {
+                number,
+                is_inverted: false,
+            })
+        }
+        location => location,
+    };
     let mut uses = Uses::default();
     uses.find(graph, stores);
     let last = uses.last;
     let values = || (0..graph.nodes.len()).flat_map(|id| (0..vectors).map(move |v| (id, v)));
     for (id, vector) in values() {
         for (other, other_vector) in values() {
-            let location = allocation.location(id as NodeId, vector);
+            let location = place(id as NodeId, vector);
             // A value that is stored after a node outlives it.
             let is_stored =
                 |store: &GraphStore| (store.value as usize, store.after as usize) == (id, other);
@@ -29,11 +51,8 @@ fn check(graph: &Graph, stores: &[GraphStore], vectors: usize, registers: u8) ->
                 };
                 assert!(stores.iter().all(is_other), "{id} is written too early");
             } else if location != NodeLocation::Unallocated && meets {
-                assert_ne!(
-                    location,
-                    allocation.location(other as NodeId, other_vector),
-                    "{id} and {other}"
-                );
+                let other_location = place(other as NodeId, other_vector);
+                assert_ne!(location, other_location, "{id} and {other}");
             }
         }
     }
@@ -120,10 +139,66 @@ fn slow_path_results_spare_arguments() {
         let (graph, stores) = with_slow_paths(width);
         for vectors in [1, 2, 4] {
             for registers in [1, 3, 14] {
-                check(&graph, &stores, vectors, registers);
+                for masks in [0..0, 2..3, 2..8] {
+                    check_with_masks(&graph, &stores, vectors, registers, masks);
+                }
             }
         }
     }
+}
+
+/// Masks that are read as such alone take mask registers, inverted if that saves an instruction.
+#[test]
+fn masks_take_free_mask_registers() {
+    let mut graph = Graph::default();
+    let [x, y] = [0, 1].map(|word| graph.push(NodeOp::Plane, word, 0, 0));
+    let one = graph.constant(1);
+    let [less, equal, both, stored, kept, left, words] = {
+        let mut two = |op, a, b| graph.push(op, a, b, 0);
+        let less = two(NodeOp::Lt, x, y);
+        let equal = two(NodeOp::IEq, x, y);
+        let stored = two(NodeOp::Le, y, x);
+        let kept = two(NodeOp::Eq, x, one);
+        let both = two(NodeOp::Or, less, stored);
+        let left = two(NodeOp::Le, x, one);
+        let words = two(NodeOp::And, left, kept);
+        [less, equal, both, stored, kept, left, words]
+    };
+    let results = [
+        graph.push(NodeOp::AndNot, equal, x, 0),
+        graph.push(NodeOp::Select, both, x, y),
+        graph.push(NodeOp::And, kept, x, 0),
+        graph.push(NodeOp::AndNot, kept, y, 0),
+        graph.push(NodeOp::IAdd, words, x, 0),
+        stored,
+    ];
+    let end = graph.nodes.len() as NodeId - 1;
+    let stores = (2..).zip(results).map(|(word, value)| GraphStore {
+        after: end,
+        target: StoreTarget::Word(word),
+        value,
+    });
+    let stores: Vec<GraphStore> = stores.collect();
+    let found = |masks: u8| {
+        let allocation = check_with_masks(&graph, &stores, 1, 14, 2..2 + masks);
+        [less, equal, both, stored, kept, left, words].map(|id| match allocation.location(id, 0) {
+            NodeLocation::MaskRegister(register) => Some(register.is_inverted),
+            _ => None,
+        })
+    };
+    let upright = Some(false);
+    assert_eq!(found(0), [None; 7]);
+    let [less, equal, both, stored, kept, left, words] = found(6);
+    assert_eq!(equal, Some(true), "0 where they are equal");
+    assert_eq!([less, both], [upright; 2], "a combination of masks");
+    assert_eq!(stored, None, "it is stored");
+    assert_eq!([left, words, kept], [None; 3], "a sum reads words");
+    let [less, equal, both, ..] = found(1);
+    assert_eq!(
+        [less, equal, both],
+        [upright, None, upright],
+        "one after the other"
+    );
 }
 
 #[test]

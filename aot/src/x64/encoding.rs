@@ -1,15 +1,14 @@
-//! The encoder of vector instructions: a prefix, an opcode, a register or memory operand, and perhaps
-//! an immediate.
+//! The encoder of vector instructions: a prefix, an opcode, a register or memory operand, and
+//! perhaps an immediate.
 //!
 //! Nearly all code is such instructions, and they are alike, so each is a few numbers in a table,
 //! and one function encodes them all. Vectors of up to eight elements have the VEX prefix, those of
-//! 16 the EVEX prefix ([`super::avx512`]). See "VEX prefix" in Intel's manual, volume 2, section
-//! 2.3; opcodes are on its pages of instructions.
+//! 16 the EVEX prefix. See "VEX prefix" and "Intel AVX-512 encoding" in Intel's manual, volume 2,
+//! sections 2.3 and 2.7; opcodes are on its pages of instructions.
 //!
 //! The assembler's macro has code of its own for each form of each, and adds their bytes one by
 //! one; that takes longer, some of its forms are wrong, and it lacks AVX-512.
 
-use super::avx512::Masking;
 use super::{Operand, WHOLE, X64Assembler};
 use crate::assembler::RelocationFormat;
 use crate::macro_assembler::MacroAssembler;
@@ -20,10 +19,10 @@ use dynasmrt::x64::X64Relocation;
 /// the opcode, and an immediate.
 #[derive(Clone, Copy)]
 pub(super) struct VectorInstruction {
-    pub(super) prefix: u8,
-    pub(super) map: u8,
-    pub(super) opcode: u8,
-    pub(super) number: Option<u8>,
+    prefix: u8,
+    map: u8,
+    opcode: u8,
+    number: Option<u8>,
     pub(super) element: Element,
 }
 
@@ -166,6 +165,22 @@ instructions! {
     NEG_MUL_SUB_231 = P66 M0F38 0xbe;
 }
 
+/// The mask of an EVEX instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Masking {
+    /// The number of the mask register; 0 is none.
+    pub(super) register: u8,
+    /// Whether other elements become zero, or stay.
+    pub(super) to_zero: bool,
+}
+
+impl Masking {
+    const NONE: Masking = Masking {
+        register: 0,
+        to_zero: false,
+    };
+}
+
 /// The operand of an instruction that may be in memory, as its ModRM byte without the register
 /// field, and the bytes after that.
 #[derive(Clone, Copy)]
@@ -173,13 +188,13 @@ pub(super) struct EncodedOperand {
     bytes: u64,
     length: usize,
     /// The register, or 0 in memory.
-    pub(super) register: u8,
+    register: u8,
     /// Whether `r8` is added to its address.
-    pub(super) is_indexed: bool,
+    is_indexed: bool,
     /// The label of a constant or table that is its address.
     data: Option<u32>,
     /// Whether it is one word for all elements, with EVEX.
-    pub(super) is_word: bool,
+    is_word: bool,
 }
 
 impl EncodedOperand {
@@ -306,6 +321,39 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             }
         };
         self.finish(u64::from(u32::from_le_bytes(head)), length, inst, to, last);
+    }
+
+    /// Writes an instruction of vectors by a mask.
+    pub(super) fn write_masked(
+        &mut self,
+        inst: VectorInstruction,
+        to: u8,
+        first: u8,
+        last: EncodedOperand,
+        masking: Masking,
+    ) {
+        // Sixteen elements are the third length.
+        let is_broadcast = last.is_word && inst.element == Element::Word;
+        let is_pair = u8::from(inst.element == Element::Pair);
+        let index = match last.is_indexed {
+            true => 1,
+            false => last.register >> 4,
+        };
+        let head = [
+            0x62,
+            (!to & 8) << 4 | (!index & 1) << 6 | (!last.register & 8) << 2 | (!to & 16) | inst.map,
+            is_pair << 7 | (!first & 15) << 3 | 1 << 2 | inst.prefix,
+            u8::from(masking.to_zero) << 7
+                | 0b10 << 5
+                | u8::from(is_broadcast) << 4
+                | (!first & 16) >> 1
+                | masking.register,
+            inst.opcode,
+            0,
+            0,
+            0,
+        ];
+        self.finish(u64::from_le_bytes(head), 5, inst, to, last);
     }
 
     /// Writes an instruction after its prefix and opcode, which are `length` bytes.

@@ -23,11 +23,11 @@
     reason = "the assembler's macro converts whatever it is given"
 )]
 
-mod avx512;
 mod encoding;
 mod frame;
 mod instructions;
 mod libcall;
+mod masks;
 
 use crate::assembler::Assembler;
 use dynasmrt::x64::X64Relocation;
@@ -98,26 +98,22 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         let alignment = WHOLE.max(ELEMENTS) * size_of::<u32>();
         asm.align(alignment, 0);
         let start = asm.offset().0;
-        // Elsewhere one word is an operand for all elements.
+        for &(table, label) in &self.tables {
+            dynasm!(asm; .arch x64; =>labels[label as usize]);
+            // Short tables are read as a vector, and indices modulo eight.
+            let words = table.iter().copied().chain(std::iter::repeat(0));
+            let words: Vec<u32> = words.take(WHOLE).collect();
+            words
+                .repeat(alignment / size_of_val(&words[..]))
+                .into_iter()
+                .for_each(|word| asm.push_u32(word));
+        }
+        // With EVEX one word is an operand for all elements.
         let each = if Self::IS_EVEX { 1 } else { ELEMENTS };
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>labels[label as usize]);
             for _ in 0..each {
                 asm.push_u32(bits);
-            }
-        }
-        for &(table, label) in &self.tables {
-            asm.align(alignment, 0);
-            dynasm!(asm; .arch x64; =>labels[label as usize]);
-            // Short tables are read as a vector, and indices modulo eight.
-            let words = table
-                .iter()
-                .copied()
-                .chain(std::iter::repeat(0))
-                .take(WHOLE);
-            for word in std::iter::repeat_n(words, alignment / (WHOLE * size_of::<u32>())).flatten()
-            {
-                asm.push_u32(word);
             }
         }
         start

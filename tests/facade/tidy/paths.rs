@@ -82,7 +82,7 @@ fn missing_file_is_found() {
         ("aot/src/gvn.rs", true),
         ("gvn.rs", true),
         ("value_numbering.rs", false),
-        ("x64/vex.rs", false),
+        ("x64/frame.rs", false),
         ("tests/lang/nowhere", true),
         ("tests/lang", false),
         ("docs/errors/CODE.md", false),

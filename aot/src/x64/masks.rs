@@ -1,30 +1,13 @@
-//! AVX-512: the EVEX prefix, and masks in registers of their own.
+//! The mask registers of AVX-512, which have a bit for each element.
 //!
-//! See "Intel AVX-512 encoding" in Intel's manual, volume 2, section 2.7. A mask register has a bit
-//! for each element; `k0` and `k1` are scratch registers, the others hold values. A value may be
-//! kept inverted: what is 0 where a comparison holds is then a move with zeros, which has no
-//! inverted form.
+//! `k0` and `k1` are scratch registers, the others hold values. A mask may be inverted in its
+//! register: what is 0 where a comparison holds is then a move with zeros, which has no inverted
+//! form.
 
-use super::encoding::{self, Element, EncodedOperand, VectorInstruction};
+use super::encoding::{self, EncodedOperand, Masking, VectorInstruction};
 use super::{Operand, SCRATCH_MASKS, X64Assembler};
 use crate::graph::{ALL_ONES, NodeOp};
 use crate::macro_assembler::{MacroAssembler, MaskRegister};
-
-/// The mask of an EVEX instruction.
-#[derive(Clone, Copy)]
-pub(super) struct Masking {
-    /// The number of the mask register; 0 is none.
-    register: u8,
-    /// Whether other elements become zero, or stay.
-    to_zero: bool,
-}
-
-impl Masking {
-    pub(super) const NONE: Masking = Masking {
-        register: 0,
-        to_zero: false,
-    };
-}
 
 /// An instruction on mask registers, with its last operand's in ModRM.
 #[derive(Clone, Copy)]
@@ -63,39 +46,6 @@ const I_LT: Predicate = [1, 5];
 const I_GT: Predicate = [6, 2];
 
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
-    /// Writes an instruction of vectors by a mask.
-    pub(super) fn write_masked(
-        &mut self,
-        inst: VectorInstruction,
-        to: u8,
-        first: u8,
-        last: EncodedOperand,
-        masking: Masking,
-    ) {
-        // Sixteen elements are the third length.
-        let is_broadcast = last.is_word && inst.element == Element::Word;
-        let is_pair = u8::from(inst.element == Element::Pair);
-        let index = match last.is_indexed {
-            true => 1,
-            false => last.register >> 4,
-        };
-        let head = [
-            0x62,
-            (!to & 8) << 4 | (!index & 1) << 6 | (!last.register & 8) << 2 | (!to & 16) | inst.map,
-            is_pair << 7 | (!first & 15) << 3 | 1 << 2 | inst.prefix,
-            u8::from(masking.to_zero) << 7
-                | 0b10 << 5
-                | u8::from(is_broadcast) << 4
-                | (!first & 16) >> 1
-                | masking.register,
-            inst.opcode,
-            0,
-            0,
-            0,
-        ];
-        self.finish(u64::from_le_bytes(head), 5, inst, to, last);
-    }
-
     /// Writes an instruction of mask registers.
     fn write_mask(&mut self, inst: MaskInstruction, to: u8, first: u8, last: EncodedOperand) {
         let vector = VectorInstruction::of_masks(inst.opcode);
