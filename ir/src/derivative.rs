@@ -124,7 +124,19 @@ pub struct CustomDerivatives {
 impl CustomDerivatives {
     /// Whether it is no more than a forward derivative, as it is for shadows.
     pub(crate) fn is_forward_alone(&self) -> bool {
-        *self == self.clone().forward_alone()
+        let CustomDerivatives {
+            forward,
+            backward,
+            substitute,
+            is_zero,
+            activity,
+            lost,
+        } = self;
+        backward.is_none()
+            && substitute.is_none()
+            && !is_zero
+            && lost.is_empty()
+            && (forward.is_some() || *activity == Activity::default())
     }
 
     /// The forward derivative alone.

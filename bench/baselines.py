@@ -1,6 +1,6 @@
 """The programs W1 to W3 in Dr.Jit and in JAX beside the command, on one thread.
 
-python3 bench/peers.py ADUMBRA, with numpy installed, and drjit (with LLVM) or jax or both; ADUMBRA
+python3 bench/baselines.py ADUMBRA, with numpy installed, and drjit (with LLVM) or jax or both; ADUMBRA
 is the command, by which results are checked first. Prints nanoseconds a point: the value, the value
 with both derivatives in forward mode, and the value with its gradient in reverse mode. Of Dr.Jit
 the time of kernels alone counts, of JAX that of the compiled call.
@@ -17,11 +17,11 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 try:
     import numpy as np
 except ImportError as missing:
-    sys.exit(f"skipped: peers.py needs {missing.name}")
+    sys.exit(f"skipped: baselines.py needs {missing.name}")
 
 SIDE, ROUNDS = 512, 30
 FOLDER = "cli/src/benchmarks/programs"
-# Every so manieth row of the grid, as in `adumbra bench`.
+# Every so manieth line of the grid, as in `adumbra bench`.
 STEPS = {"w1": 1, "w2": 4, "w3": 16}
 
 
@@ -238,12 +238,12 @@ def ours(command):
 def main():
     command = sys.argv[1]
     times = {(name, kind): ns for name, kind, ns in ours(command)}
-    for peer, measure in [("drjit", in_drjit), ("jax", in_jax)]:
+    for baseline, measure in [("drjit", in_drjit), ("jax", in_jax)]:
         try:
             for name, kind, ns, found in measure():
                 check(command, name, found)
                 own = times[name, kind]
-                print(f"{name} {kind:7} {peer:5} {ns:7.2f} ns, ours {own:7.2f} ns, {ns / own:5.2f} x")
+                print(f"{name} {kind:7} {baseline:5} {ns:7.2f} ns, ours {own:7.2f} ns, {ns / own:5.2f} x")
         except ImportError as missing:
             print(f"skipped: {missing}")
 
