@@ -153,7 +153,7 @@ fn masks_take_free_mask_registers() {
     let mut graph = Graph::default();
     let [x, y] = [0, 1].map(|word| graph.push(NodeOp::Plane, word, 0, 0));
     let one = graph.constant(1);
-    let [less, equal, both, stored, kept, left, words] = {
+    let [less, equal, both, stored, kept, left, words, other] = {
         let mut two = |op, a, b| graph.push(op, a, b, 0);
         let less = two(NodeOp::Lt, x, y);
         let equal = two(NodeOp::IEq, x, y);
@@ -162,7 +162,8 @@ fn masks_take_free_mask_registers() {
         let both = two(NodeOp::Or, less, stored);
         let left = two(NodeOp::Le, x, one);
         let words = two(NodeOp::And, left, kept);
-        [less, equal, both, stored, kept, left, words]
+        let other = two(NodeOp::IEq, y, one);
+        [less, equal, both, stored, kept, left, words, other]
     };
     let results = [
         graph.push(NodeOp::AndNot, equal, x, 0),
@@ -170,6 +171,8 @@ fn masks_take_free_mask_registers() {
         graph.push(NodeOp::And, kept, x, 0),
         graph.push(NodeOp::AndNot, kept, y, 0),
         graph.push(NodeOp::IAdd, words, x, 0),
+        graph.push(NodeOp::And, other, x, 0),
+        graph.push(NodeOp::AndNot, other, y, 0),
         stored,
     ];
     let end = graph.nodes.len() as NodeId - 1;
@@ -181,18 +184,21 @@ fn masks_take_free_mask_registers() {
     let stores: Vec<GraphStore> = stores.collect();
     let found = |masks: u8| {
         let allocation = check_with_masks(&graph, &stores, 1, 14, 2..2 + masks);
-        [less, equal, both, stored, kept, left, words].map(|id| match allocation.location(id, 0) {
-            NodeLocation::MaskRegister(register) => Some(register.is_inverted),
-            _ => None,
+        [less, equal, both, stored, kept, left, words, other].map(|id| {
+            match allocation.location(id, 0) {
+                NodeLocation::MaskRegister(register) => Some(register.is_inverted),
+                _ => None,
+            }
         })
     };
     let upright = Some(false);
-    assert_eq!(found(0), [None; 7]);
-    let [less, equal, both, stored, kept, left, words] = found(6);
+    assert_eq!(found(0), [None; 8]);
+    let [less, equal, both, stored, kept, left, words, other] = found(6);
     assert_eq!(equal, Some(true), "0 where they are equal");
     assert_eq!([less, both], [upright; 2], "a combination of masks");
     assert_eq!(stored, None, "it is stored");
     assert_eq!([left, words, kept], [None; 3], "a sum reads words");
+    assert_eq!(other, upright, "it is read both ways");
     let [less, equal, both, ..] = found(1);
     assert_eq!(
         [less, equal, both],

@@ -66,8 +66,7 @@ struct GlobalWord {
 
 /// Words from one plane to the next, for chunks of `width` points.
 pub(super) fn plane_words(width: usize) -> usize {
-    let points = width.next_multiple_of(UNIFORM_WORDS);
-    points + (points / 8).next_multiple_of(GAP) + GAP
+    width.next_multiple_of(UNIFORM_WORDS) + GAP
 }
 
 impl ChunkMemory {
