@@ -343,14 +343,18 @@ fn loaders(inputs: u64, seed: u64, names: &[String]) -> Result<bool, String> {
 }
 
 fn mutants(inputs: u64, seed: u64, finds: &Path) -> ExitCode {
+    let mut failed = None;
     for kind in &LIMIT_FILES {
         match bytecode::check_longest(kind, true) {
             Ok(counts) => println!("{}: {counts}", kind.name),
-            Err(failure) => return finish(&kind.name, Some(failure)),
+            Err(failure) => {
+                println!("{failure}");
+                failed = Some(failure);
+            }
         }
     }
     match bytecode::run(seed..seed.saturating_add(inputs), true, finds) {
-        Ok((counts, failure)) => finish(&counts, failure),
+        Ok((counts, failure)) => finish(&counts, failure.or(failed)),
         Err(error) => exit_code(Err(error.to_string())),
     }
 }
