@@ -21,7 +21,7 @@ except ImportError as missing:
 
 SIDE, ROUNDS = 512, 30
 FOLDER = "cli/src/benchmarks/programs"
-# Every so manieth line of the grid, as in `adumbra bench`.
+# The distance between the lines of the grid that a program runs on, as in `adumbra bench`.
 STEPS = {"w1": 1, "w2": 4, "w3": 16}
 
 

@@ -321,6 +321,7 @@ mod tests {
     use super::*;
     use crate::differential::DifferentialCase;
     use crate::native_compiler::NativeCompiler;
+    use adumbra_vm::SimdLevel;
     use adumbra_vm::native::{NativeBackend, SegmentKey};
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::slice;
@@ -365,11 +366,7 @@ mod tests {
         let native = NativeCompiler::new(program)?;
         let units = [3, 5].map(|terms| DifferentialCase::sum(terms, false).segment);
         native
-            .compile_batch(
-                adumbra_vm::SimdLevel::best(),
-                &SegmentKey::default(),
-                &units,
-            )
+            .compile_batch(SimdLevel::best(), &SegmentKey::default(), &units)
             .unwrap();
         Some(native)
     }

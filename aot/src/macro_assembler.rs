@@ -6,6 +6,7 @@ use adumbra_ops::Libcall;
 use adumbra_vm::native::WordLocation;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
+use std::ops::Range;
 
 /// Bytes of the smallest page: the stack ends before an unmapped one.
 pub(crate) const MIN_PAGE_BYTES: i32 = 4096;
@@ -63,9 +64,8 @@ pub(crate) trait MacroAssembler: Sized {
     const VALUE_REGISTERS: u8;
     /// Scratch registers; instructions load operands in memory into them.
     const SCRATCH: [u8; 2];
-    /// The first mask register that may hold values, and how many may.
-    const FIRST_MASK: u8 = 0;
-    const MASK_REGISTERS: u8 = 0;
+    /// Mask registers that may hold values.
+    const MASK_REGISTERS: Range<u8> = 0..0;
     /// Bytes that a call pushes on the stack.
     const RETURN_ADDRESS_BYTES: i32;
     /// Whether a plane operand costs no more than a frame operand: a value in a plane then needs no

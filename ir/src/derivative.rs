@@ -225,3 +225,41 @@ impl DerivativeHints {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forward_derivatives_are_alone_if_nothing_else_goes() {
+        let with = |change: fn(&mut CustomDerivatives)| {
+            let mut changed = CustomDerivatives::default();
+            change(&mut changed);
+            changed
+        };
+        let changes: [fn(&mut CustomDerivatives); 6] = [
+            |_| (),
+            |own| own.backward = Some(FuncId(1)),
+            |own| own.substitute = Some(FuncId(2)),
+            |own| own.is_zero = true,
+            |own| own.activity.params = vec![true],
+            |own| own.lost = vec![false],
+        ];
+        let mut alone = 0;
+        for forward in [None, Some(FuncId(3))] {
+            for change in changes {
+                let custom = CustomDerivatives {
+                    forward,
+                    ..with(change)
+                };
+                let is_alone = custom == custom.clone().forward_alone();
+                assert_eq!(custom.is_forward_alone(), is_alone, "{custom:?}");
+                alone += usize::from(is_alone);
+            }
+        }
+        assert_eq!(
+            alone, 3,
+            "without anything, and a forward one with its activity or not"
+        );
+    }
+}

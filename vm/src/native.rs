@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Points that code may compute at once: SIMD vectors are a multiple of this.
 pub const KERNEL_WIDTH: usize = 16;
 
-/// The most kinds of segments ([`SegmentKey`]) whose code is kept for a program. Beyond that the
-/// oldest code goes with its last evaluator.
+/// The most kinds of segments ([`SegmentKey`]), each at a SIMD level, whose code is kept for a
+/// program. Beyond that the oldest code goes with its last evaluator.
 pub const MAX_CODE_VARIANTS: usize = 8;
 
 /// Whether code can compute the SIMD vectors of a level.

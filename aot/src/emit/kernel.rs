@@ -12,6 +12,7 @@ use crate::template::OpTemplates;
 use adumbra_vm::native::{KERNEL_WIDTH, WordLocation};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// The stack frame of a kernel, as bytes from the stack pointer. The arguments of routines come
 /// first.
@@ -46,9 +47,9 @@ impl KernelFrame {
             });
         }
         // Vectors come after them.
-        let whole = (size as u32).div_ceil(M::VECTOR_BYTES as u32);
+        let size = (size as u32).next_multiple_of(M::VECTOR_BYTES as u32);
         Some(KernelFrame {
-            bytes: i32::try_from(whole * M::VECTOR_BYTES as u32).unwrap_or(i32::MAX),
+            bytes: i32::try_from(size).unwrap_or(i32::MAX),
             vectors,
             uniform_offsets,
         })
@@ -118,7 +119,8 @@ impl<M: MacroAssembler> Emitter<M> {
     ) -> Vec<AllocatedGraph<'g>> {
         let slots = frame.bytes;
         // Fewer registers, for tests, are fewer of each kind.
-        let masks = M::FIRST_MASK..M::FIRST_MASK + M::MASK_REGISTERS.min(self.registers);
+        let Range { start, end } = M::MASK_REGISTERS;
+        let masks = start..end.min(start + self.registers);
         let mut allocator =
             LinearScan::new(frame.vectors, self.registers, M::HAS_PLANE_OPERANDS).with_masks(masks);
         let mut most = 0;
@@ -255,6 +257,7 @@ impl<M: MacroAssembler> Emitter<M> {
             target: StoreTarget::Result,
             value: result,
         };
+        // It would have to save mask registers too.
         let allocation =
             LinearScan::new(1, self.registers, M::HAS_PLANE_OPERANDS).allocate(graph, &[end]);
         let saved: Vec<u8> = (0..self.registers)

@@ -74,9 +74,11 @@ impl VectorInstruction {
         }
     }
 
-    /// An instruction of mask registers.
-    pub(super) const fn of_masks(opcode: u8) -> VectorInstruction {
-        VectorInstruction::new(NONE, M0F, opcode)
+    /// The comparison by the opposite predicate: the manual's numbers differ in this bit, of floats
+    /// and of words. It holds where an operand is NaN.
+    pub(super) fn inverse(self) -> VectorInstruction {
+        let number = self.number.map(|predicate| predicate ^ 4);
+        VectorInstruction { number, ..self }
     }
 
     const fn of(self, element: Element) -> VectorInstruction {
@@ -144,12 +146,24 @@ instructions! {
     // By immediates: of words, and of pairs.
     SHIFT = P66 M0F 0x72;
     SHIFT_WIDE = P66 M0F 0x73 of Pair;
-    // With EVEX only. To mask registers: by a predicate, of floats and of words.
-    COMPARE = NONE M0F 0xc2;
-    I_COMPARE = P66 M0F3A 0x1f;
+    // With EVEX only. Of words, to mask registers.
+    MASK_I_EQ = P66 M0F3A 0x1f, 0;
+    MASK_I_LT = P66 M0F3A 0x1f, 1;
+    MASK_I_GT = P66 M0F3A 0x1f, 6;
     // The second operand where the mask is set.
     BLEND_BY_MASK = P66 M0F38 0x65;
     VECTOR_TO_MASK = PF3 M0F38 0x39;
+    // Of mask registers.
+    MASK_AND = NONE M0F 0x41;
+    // !a & b.
+    MASK_AND_NOT = NONE M0F 0x42;
+    MASK_OR = NONE M0F 0x45;
+    MASK_XOR = NONE M0F 0x47;
+    MASK_NOT = NONE M0F 0x44;
+    MASK_LOAD = NONE M0F 0x90;
+    MASK_STORE = NONE M0F 0x91;
+    // Sets the zero flag if no bit is set, and the carry flag if all are.
+    MASK_TEST = NONE M0F 0x98;
     // to·b + c and its like, by the order of operands in the manual's names.
     MUL_ADD_132 = P66 M0F38 0x98;
     MUL_ADD_213 = P66 M0F38 0xa8;
@@ -308,11 +322,24 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         last: EncodedOperand,
     ) {
         if Self::IS_EVEX {
-            return self.write_masked(inst, to, first, last, Masking::NONE);
+            self.write_masked(inst, to, first, last, Masking::NONE);
+        } else {
+            self.write_vex(inst, to, first, last, ELEMENTS == WHOLE);
         }
+    }
+
+    /// Writes an instruction with a VEX prefix, of the longer of two lengths or of the shorter one.
+    pub(super) fn write_vex(
+        &mut self,
+        inst: VectorInstruction,
+        to: u8,
+        first: u8,
+        last: EncodedOperand,
+        is_long: bool,
+    ) {
         let (high, indexed) = (last.register >> 3, u8::from(last.is_indexed));
         let to_high = (!to & 8) << 4;
-        let last_byte = (!first & 15) << 3 | u8::from(ELEMENTS == WHOLE) << 2 | inst.prefix;
+        let last_byte = (!first & 15) << 3 | u8::from(is_long) << 2 | inst.prefix;
         let (head, length) = match inst.map == M0F && high | indexed == 0 {
             true => ([0xc5, to_high | last_byte, inst.opcode, 0], 3),
             false => {
@@ -357,7 +384,7 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     }
 
     /// Writes an instruction after its prefix and opcode, which are `length` bytes.
-    pub(super) fn finish(
+    fn finish(
         &mut self,
         head: u64,
         length: usize,

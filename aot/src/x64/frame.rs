@@ -10,6 +10,7 @@ use adumbra_ops::Libcall;
 use adumbra_vm::native::{OperandRef, VectorRun, WordLocation};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Capacity reserved for an instruction's code, and for its references, constants mostly: enough
 /// for most programs to be written without a move.
@@ -78,8 +79,11 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     };
     const VALUE_REGISTERS: u8 = if Self::IS_EVEX { 30 } else { 14 };
     const SCRATCH: [u8; 2] = [Self::VALUE_REGISTERS, Self::VALUE_REGISTERS + 1];
-    const FIRST_MASK: u8 = SCRATCH_MASKS[1] + 1;
-    const MASK_REGISTERS: u8 = if Self::IS_EVEX { 6 } else { 0 };
+    const MASK_REGISTERS: Range<u8> = if Self::IS_EVEX {
+        SCRATCH_MASKS[1] + 1..8
+    } else {
+        0..0
+    };
     const RETURN_ADDRESS_BYTES: i32 = 8;
     const HAS_PLANE_OPERANDS: bool = true;
     const HAS_SATURATING_CONVERSIONS: bool = false;
@@ -327,12 +331,13 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         if Self::IS_EVEX && self.test_mask(mask) {
             // Not all of the inverse are set.
-            return dynasm!(self.asm; .arch x64; jnc =>to);
+            dynasm!(self.asm; .arch x64; jnc =>to);
+        } else {
+            if !Self::IS_EVEX {
+                self.test(mask);
+            }
+            dynasm!(self.asm; .arch x64; jnz =>to);
         }
-        if !Self::IS_EVEX {
-            self.test(mask);
-        }
-        dynasm!(self.asm; .arch x64; jnz =>to);
     }
 
     fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel) {

@@ -106,15 +106,10 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             _ => false,
         };
         let inst = match op {
-            NodeOp::Lt if is_swapped => encoding::GT,
-            NodeOp::Le if is_swapped => encoding::GE,
             NodeOp::Add => encoding::ADD,
             NodeOp::Sub => encoding::SUB,
             NodeOp::Mul => encoding::MUL,
             NodeOp::Div => encoding::DIV,
-            NodeOp::Lt => encoding::LT,
-            NodeOp::Le => encoding::LE,
-            NodeOp::Eq => encoding::EQ,
             NodeOp::Min => encoding::MIN,
             NodeOp::Max => encoding::MAX,
             NodeOp::And => encoding::AND,
@@ -138,7 +133,8 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
             NodeOp::Join => encoding::JOIN,
             NodeOp::Duplicate => encoding::SHUFFLE.with_immediate(0),
             NodeOp::Interleave => encoding::INTERLEAVE,
-            _ => unreachable!("the others have no such number of operands"),
+            _ => float_comparison(op, is_swapped)
+                .expect("the others have no such number of operands"),
         };
         let (a, b) = if is_swapped { (b, a) } else { (a, b) };
         let a = self.in_register(a, first);
@@ -193,6 +189,18 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         // to = b·to + c
         self.write_ternary(of_product, to, b, c);
     }
+}
+
+/// The comparison of floats by an operation, or of its operands the other way around.
+pub(super) fn float_comparison(op: NodeOp, is_swapped: bool) -> Option<VectorInstruction> {
+    Some(match op {
+        NodeOp::Lt if is_swapped => encoding::GT,
+        NodeOp::Le if is_swapped => encoding::GE,
+        NodeOp::Lt => encoding::LT,
+        NodeOp::Le => encoding::LE,
+        NodeOp::Eq => encoding::EQ,
+        _ => return None,
+    })
 }
 
 /// The instructions for a product with a sum: to·b + c, b·to + c, a·b + to.

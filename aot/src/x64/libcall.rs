@@ -18,11 +18,8 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
         let saved = |register: u8| (i32::from(register) + 2) * Self::VECTOR_BYTES;
         let saved_mask = |mask: u8| saved(Self::VALUE_REGISTERS) + 4 * i32::from(mask);
-        let masks = Self::FIRST_MASK..Self::FIRST_MASK + Self::MASK_REGISTERS;
-        let size = match Self::MASK_REGISTERS {
-            0 => saved(Self::VALUE_REGISTERS),
-            _ => saved(Self::VALUE_REGISTERS + 1),
-        };
+        let masks = Self::MASK_REGISTERS;
+        let size = saved(Self::VALUE_REGISTERS + u8::from(!masks.is_empty()));
         let [first, second] = Self::SCRATCH;
         dynasm!(self.asm
             ; .arch x64

@@ -4,64 +4,23 @@
 //! register: what is 0 where a comparison holds is then a move with zeros, which has no inverted
 //! form.
 
-use super::encoding::{self, EncodedOperand, Masking, VectorInstruction};
+use super::encoding::{self, EncodedOperand, Masking};
+use super::instructions::float_comparison;
 use super::{Operand, SCRATCH_MASKS, X64Assembler};
 use crate::graph::{ALL_ONES, NodeOp};
 use crate::macro_assembler::{MacroAssembler, MaskRegister};
 
-/// An instruction on mask registers, with its last operand's in ModRM.
-#[derive(Clone, Copy)]
-struct MaskInstruction {
-    opcode: u8,
-    /// Whether it has three operands.
-    is_ternary: bool,
-}
-
-const fn mask_instruction(opcode: u8, is_ternary: bool) -> MaskInstruction {
-    MaskInstruction { opcode, is_ternary }
-}
-
-const MASK_AND: MaskInstruction = mask_instruction(0x41, true);
-/// !a & b.
-const MASK_AND_NOT: MaskInstruction = mask_instruction(0x42, true);
-const MASK_NOT: MaskInstruction = mask_instruction(0x44, false);
-const MASK_OR: MaskInstruction = mask_instruction(0x45, true);
-const MASK_XOR: MaskInstruction = mask_instruction(0x47, true);
-const MASK_LOAD: MaskInstruction = mask_instruction(0x90, false);
-const MASK_STORE: MaskInstruction = mask_instruction(0x91, false);
-/// Sets the zero flag if no bit is set, and the carry flag if all are.
-const MASK_TEST: MaskInstruction = mask_instruction(0x98, false);
-
-/// The predicate of a comparison, and that of its inverse.
-type Predicate = [u8; 2];
-
-// Ordered, without exceptions for quiet NaNs; inverses are unordered.
-const LT: Predicate = [0x11, 0x15];
-const LE: Predicate = [0x12, 0x16];
-const GT: Predicate = [0x1e, 0x1a];
-const GE: Predicate = [0x1d, 0x19];
-const EQ: Predicate = [0, 4];
-const I_EQ: Predicate = [0, 4];
-const I_LT: Predicate = [1, 5];
-const I_GT: Predicate = [6, 2];
-
 impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
-    /// Writes an instruction of mask registers.
-    fn write_mask(&mut self, inst: MaskInstruction, to: u8, first: u8, last: EncodedOperand) {
-        let vector = VectorInstruction::of_masks(inst.opcode);
-        let length = u8::from(inst.is_ternary) << 2;
-        let head = [0xc5, 0x80 | (!first & 15) << 3 | length, inst.opcode, 0];
-        self.finish(u64::from(u32::from_le_bytes(head)), 3, vector, to, last);
-    }
-
     /// Loads a mask register from the frame.
     pub(super) fn load_mask(&mut self, to: u8, at: i32) {
-        self.write_mask(MASK_LOAD, to, 0, EncodedOperand::in_frame(at, 1));
+        let from = EncodedOperand::in_frame(at, 1);
+        self.write_vex(encoding::MASK_LOAD, to, 0, from, false);
     }
 
     /// Stores a mask register in the frame.
     pub(super) fn store_mask(&mut self, at: i32, register: u8) {
-        self.write_mask(MASK_STORE, register, 0, EncodedOperand::in_frame(at, 1));
+        let to = EncodedOperand::in_frame(at, 1);
+        self.write_vex(encoding::MASK_STORE, register, 0, to, false);
     }
 
     /// The mask register of an operand: its own, or a scratch register.
@@ -86,12 +45,8 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         if found.is_inverted == is_inverted {
             return found.number;
         }
-        self.write_mask(
-            MASK_NOT,
-            scratch,
-            0,
-            EncodedOperand::in_register(found.number),
-        );
+        let from = EncodedOperand::in_register(found.number);
+        self.write_vex(encoding::MASK_NOT, scratch, 0, from, false);
         scratch
     }
 
@@ -107,7 +62,7 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     pub(super) fn test_mask(&mut self, mask: Operand) -> bool {
         let mask = self.in_mask(mask, SCRATCH_MASKS[1]);
         let operand = EncodedOperand::in_register(mask.number);
-        self.write_mask(MASK_TEST, mask.number, 0, operand);
+        self.write_vex(encoding::MASK_TEST, mask.number, 0, operand, false);
         mask.is_inverted
     }
 
@@ -171,34 +126,32 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         // The last operand may be in memory.
         let is_register = |operand| matches!(operand, Operand::Register(_));
         let is_swapped = !is_register(a) && is_register(b);
-        let (inst, predicate) = match op {
-            NodeOp::Lt if is_swapped => (encoding::COMPARE, GT),
-            NodeOp::Le if is_swapped => (encoding::COMPARE, GE),
-            NodeOp::Lt => (encoding::COMPARE, LT),
-            NodeOp::Le => (encoding::COMPARE, LE),
-            NodeOp::Eq => (encoding::COMPARE, EQ),
-            NodeOp::ILt if is_swapped => (encoding::I_COMPARE, I_GT),
-            NodeOp::ILt => (encoding::I_COMPARE, I_LT),
-            NodeOp::IEq => (encoding::I_COMPARE, I_EQ),
-            _ => return self.combine_masks(op, to, a, b),
+        let inst = match op {
+            NodeOp::ILt if is_swapped => encoding::MASK_I_GT,
+            NodeOp::ILt => encoding::MASK_I_LT,
+            NodeOp::IEq => encoding::MASK_I_EQ,
+            _ => match float_comparison(op, is_swapped) {
+                Some(inst) => inst,
+                None => return self.combine_masks(op, to, a, b),
+            },
         };
         let (a, b) = if is_swapped { (b, a) } else { (a, b) };
         let a = self.in_register(a, first);
-        let inst = inst.with_immediate(predicate[usize::from(to.is_inverted)]);
+        let inst = if to.is_inverted { inst.inverse() } else { inst };
         self.write_ternary(inst, to.number, a, b);
     }
 
     fn combine_masks(&mut self, op: NodeOp, to: MaskRegister, a: Operand, b: Operand) {
         assert!(!to.is_inverted, "comparisons alone are");
         let inst = match op {
-            NodeOp::And => MASK_AND,
-            NodeOp::Or => MASK_OR,
-            NodeOp::Xor => MASK_XOR,
-            NodeOp::AndNot => MASK_AND_NOT,
+            NodeOp::And => encoding::MASK_AND,
+            NodeOp::Or => encoding::MASK_OR,
+            NodeOp::Xor => encoding::MASK_XOR,
+            NodeOp::AndNot => encoding::MASK_AND_NOT,
             _ => unreachable!("no other operation has masks alone"),
         };
         let a = self.mask_as(a, false, SCRATCH_MASKS[0]);
         let b = self.mask_as(b, false, SCRATCH_MASKS[1]);
-        self.write_mask(inst, to.number, a, EncodedOperand::in_register(b));
+        self.write_vex(inst, to.number, a, EncodedOperand::in_register(b), true);
     }
 }
