@@ -4,7 +4,6 @@
 //! The code of every target is compared with that.
 
 use crate::emit::{compile_batch, compile_points};
-use crate::graph_builder::dual_words;
 use crate::machine_code::MachineCode;
 use crate::macro_assembler::MacroAssembler;
 use crate::native_compiler::{install, install_points};
@@ -129,7 +128,7 @@ impl DifferentialCase {
             };
             operands[i] = case.value(shadows[i + 1], kind, location, random);
         }
-        case.segment.live_out = dual_words(&result).collect();
+        case.segment.live_out = result.locations().collect();
         case.push(ArithmeticKind::Op(op), result, &operands[..op.arity()]);
         case
     }
@@ -148,7 +147,7 @@ impl DifferentialCase {
         };
         let result = case.value(result, OperandKind::Float, 0, random);
         let operand = case.value(operand, OperandKind::Float, location, random);
-        case.segment.live_out = dual_words(&result).collect();
+        case.segment.live_out = result.locations().collect();
         case.push(kind, result, &[operand]);
         case
     }
@@ -326,7 +325,7 @@ impl DifferentialCase {
         let count = self.segment.locations.len();
         let mut written: Vec<Option<&ArithmeticInst>> = vec![None; count];
         for inst in &self.segment.instructions {
-            for word in dual_words(&inst.result) {
+            for word in inst.result.locations() {
                 written[word as usize] = Some(inst);
             }
         }
@@ -370,7 +369,7 @@ impl DifferentialCase {
             return format!("{begin}, although nothing writes it");
         };
         let operands = &inst.operands[..inst.kind.arity()];
-        let inputs = operands.iter().flat_map(dual_words);
+        let inputs = operands.iter().flat_map(|operand| operand.locations());
         let inputs: Vec<f32> = inputs
             .map(|word| f32::from_bits(self.planes[word as usize][point]))
             .collect();

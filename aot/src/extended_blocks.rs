@@ -10,9 +10,7 @@
 
 use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget, RegisterStore};
 use crate::graph::{ALL_ONES, NodeId, NodeOp};
-use crate::graph_builder::{
-    Computation, GraphBuilder, GraphStore, StoreTarget, WordAccesses, dual_words,
-};
+use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, WordAccesses};
 use crate::loop_carried::carry_values;
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::select_to_branch::insert_branches;
@@ -227,8 +225,8 @@ impl<'f> EbbBuilder<'f> {
             }
             let operands = inst.operands[..inst.kind.arity()].iter();
             operands
-                .flat_map(dual_words)
-                .chain(dual_words(&inst.result))
+                .flat_map(|operand| operand.locations())
+                .chain(inst.result.locations())
                 .for_each(|word| self.note(word));
             self.writer.arithmetic(inst, templates);
         }

@@ -34,7 +34,7 @@ const SIGN: u32 = 1 << 31;
 pub(crate) struct Graph {
     optimisations: Optimisations,
     pub(crate) nodes: Vec<Node>,
-    /// Whether each node is a mask; kept while nodes are added.
+    /// Whether each node was a mask as it was added.
     is_mask: Vec<bool>,
     value_numbers: ValueNumbers,
     /// The tables that lookups read.
@@ -77,7 +77,7 @@ impl Graph {
             Ok(_) => None,
             Err(at) => Some(at),
         };
-        let is = node.is_mask(|id| self.is_mask[id as usize]);
+        let is = node.is_mask(|id| self.is_mask(id));
         let id = self.nodes.len() as NodeId;
         if let Some(at) = at {
             self.value_numbers.insert(at, id);
@@ -90,6 +90,11 @@ impl Graph {
     /// These bits in every element.
     pub(crate) fn constant(&mut self, bits: u32) -> NodeId {
         self.intern(Node::new(NodeOp::Const, bits, 0, 0))
+    }
+
+    /// Whether each element of a node has all bits or none. Only graphs as they were built say so.
+    pub(crate) fn is_mask(&self, id: NodeId) -> bool {
+        self.is_mask[id as usize]
     }
 
     pub(crate) fn node(&self, id: NodeId) -> Node {
@@ -190,9 +195,8 @@ impl Graph {
             }
             IEq if self.is(b, 0) => {
                 let one = self.node(a);
-                let is_truth = matches!(one.op, And | AndNot)
-                    && self.is(one.b, 1)
-                    && self.is_mask[one.a as usize];
+                let is_truth =
+                    matches!(one.op, And | AndNot) && self.is(one.b, 1) && self.is_mask(one.a);
                 if is_truth && one.op == AndNot {
                     return Ok(one.a);
                 }
@@ -390,6 +394,7 @@ impl Graph {
     pub(crate) fn take(&mut self) -> Graph {
         let graph = Graph {
             nodes: self.nodes.as_slice().to_vec(),
+            is_mask: self.is_mask.as_slice().to_vec(),
             tables: std::mem::take(&mut self.tables),
             uniforms: std::mem::take(&mut self.uniforms),
             slow_paths: self.slow_paths.as_slice().to_vec(),

@@ -179,16 +179,14 @@ impl WordAccesses {
 fn each_access(instructions: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
     for (index, inst) in (0..).zip(instructions) {
         for operand in &inst.operands[..inst.kind.arity()] {
-            dual_words(operand).for_each(|word| each(word, (index, false)));
+            operand
+                .locations()
+                .for_each(|word| each(word, (index, false)));
         }
-        dual_words(&inst.result).for_each(|word| each(word, (index, true)));
+        inst.result
+            .locations()
+            .for_each(|word| each(word, (index, true)));
     }
-}
-
-/// The words of a value and its shadows.
-pub(crate) fn dual_words(value: &DualOperand) -> impl Iterator<Item = u32> + use<> {
-    let [x, y] = value.shadows;
-    [Some(value.value), x, y].into_iter().flatten()
 }
 
 impl<'s> GraphBuilder<'s> {

@@ -70,67 +70,68 @@ pub fn subjects() -> impl Iterator<Item = SwitchSubject> {
 /// Checks and times the materials.
 pub fn run(report: &mut BenchReport) {
     report.title("materials, with derivatives: nanoseconds a point");
-    let levels: Vec<SimdLevel> = SimdLevel::available()
-        .filter(|&level| level > SimdLevel::Baseline)
-        .collect();
-    // The logarithms of the gains at each level.
-    let mut gains = vec![0.0; levels.len()];
-    let mut count = 0.0;
-    let mut native_samples: Vec<Timing> = Vec::new();
+    let level = SimdLevel::Avx2;
+    let (mut gains, mut natives): (Vec<f64>, Vec<Timing>) = Default::default();
     for subject in subjects() {
         let name = &subject.name;
-        let batches = levels.iter().map(|&level| SwitchEngine::Batch {
+        let batch = SwitchEngine::Batch {
             level,
             without: SuperinstructionSet::NONE,
-        });
-        let native = SwitchEngine::NativeBatch(Optimisations::ALL);
-        let engines = std::iter::once(SwitchEngine::Point).chain(batches);
-        let engines = engines.chain([native]);
-        let mut runners: Vec<_> = engines.filter_map(|engine| subject.on(engine)).collect();
-        let shown: Vec<_> = runners.iter_mut().map(|runner| runner.shown()).collect();
+        };
+        let engines = [
+            ("point".to_owned(), SwitchEngine::Point),
+            (level.to_string(), batch),
+            (
+                "native".to_owned(),
+                SwitchEngine::NativeBatch(Optimisations::ALL),
+            ),
+        ];
+        let runners = engines.map(|(title, engine)| Some((title, subject.on(engine)?)));
+        let mut runners: Vec<_> = runners.into_iter().flatten().collect();
+        let shown: Vec<_> = runners
+            .iter_mut()
+            .map(|(_, runner)| runner.shown())
+            .collect();
         assert!(
             shown.iter().all(|found| found == &shown[0]),
             "{name}: engines differ"
         );
-        let mut titles = vec!["point".to_owned()];
-        titles.extend(levels.iter().map(SimdLevel::to_string));
-        titles.push("native".to_owned());
-        let candidates = runners.iter_mut().zip(&titles);
-        let mut candidates: Vec<BenchCandidate<'_>> = candidates
-            .map(|(runner, title)| BenchCandidate::new(&**title, || runner.run()))
+        let mut candidates: Vec<BenchCandidate<'_>> = (runners.iter_mut())
+            .map(|(title, runner)| BenchCandidate::new(&**title, || runner.run()))
             .collect();
         let samples = time_round_robin(&mut candidates, ROUNDS, subject.points());
-        let point = samples[0].1.min;
         for (title, sample) in &samples {
             report.timing(format!("material_{name}_{title}"), "ns", *sample);
         }
-        // Where the processor has machine code.
-        if let Some((_, sample)) = samples.get(titles.len() - 1) {
-            native_samples.push(*sample);
-        }
-        for ((level, gain), (_, sample)) in levels.iter().zip(&mut gains).zip(&samples[1..]) {
-            let ratio = point / sample.min;
+        // Where the processor has the level, and machine code.
+        if let [(_, point), (_, batch), others @ ..] = &samples[..] {
+            let ratio = point.min / batch.min;
             report.ratio(format!("material_{name}_point_over_{level}"), ratio, None);
-            *gain += ratio.ln();
+            gains.push(ratio);
+            natives.extend(others.iter().map(|(_, sample)| *sample));
         }
-        count += 1.0;
     }
-    for (level, gain) in levels.iter().zip(gains) {
-        report.ratio(
-            format!("materials_point_over_{level}"),
-            (gain / count).exp(),
-            Some(RatioGoal::AtLeast(GAIN)),
-        );
+    if !gains.is_empty() {
+        let ratio = format!("materials_point_over_{level}");
+        report.ratio(ratio, mean(gains), Some(RatioGoal::AtLeast(GAIN)));
     }
-    if !native_samples.is_empty() {
-        let mean = |of: fn(&Timing) -> f64| {
-            let logarithms = native_samples.iter().map(|sample| of(sample).ln());
-            (logarithms.sum::<f64>() / native_samples.len() as f64).exp()
-        };
-        let (min, median) = (mean(|sample| sample.min), mean(|sample| sample.median));
+    if !natives.is_empty() {
+        let [min, median] = [
+            |sample: &Timing| sample.min,
+            |sample: &Timing| sample.median,
+        ]
+        .map(|of| mean(natives.iter().map(of)));
         report.timing("materials_native", "ns", Timing { min, median });
     }
     closures(report);
+}
+
+/// The geometric mean.
+fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = (values.into_iter()).fold((0.0, 0.0), |(sum, count), value| {
+        (sum + value.ln(), count + 1.0)
+    });
+    (sum / count).exp()
 }
 
 /// Times closures beside their arguments, at the best level.

@@ -6,8 +6,10 @@
 use crate::objective::{FitParameter, RasterShape};
 use crate::options::{FitOptions, FitSetupError};
 use crate::restart::{Restart, RestartRecord};
+use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -80,8 +82,9 @@ impl std::error::Error for CheckpointError {}
 /// A hash of contents, as 16 hexadecimal digits (FNV-1a, Fowler, Noll, Vo 1991): the same on every
 /// machine, and no protection against forgery.
 pub fn content_hash(bytes: &[u8]) -> String {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
+    let mut hash = FnvHasher::default();
+    hash.write(bytes);
+    format!("{:016x}", hash.finish())
 }
 
 /// A thing that the results of a fit depend on, by name.

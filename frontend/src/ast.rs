@@ -22,6 +22,7 @@ pub use print::{print, print_expression};
 use crate::interner::Symbol;
 use crate::token_kind::TypeKeyword;
 use adumbra_ir::Span;
+use adumbra_ir::module::MipSelection;
 
 /// The type of a buffer, `buffer<T>`.
 pub const BUFFER: &str = "buffer";
@@ -520,30 +521,19 @@ pub struct TextureSample {
     /// `texture2d_sample_alpha`: the alpha instead of the colour.
     pub alpha: bool,
     /// How it chooses the level of detail.
-    pub detail: LevelOfDetail,
-}
-
-/// How a texture sample chooses the level of detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LevelOfDetail {
-    /// From the shadows of u and v.
-    Shadows,
-    /// `…_grad`: from gradients given as arguments.
-    Gradients,
-    /// `…_level`: given as an argument.
-    Level,
+    pub mip: MipSelection,
 }
 
 impl TextureSample {
     /// The keyword.
     pub const fn keyword(self) -> &'static str {
-        match (self.alpha, self.detail) {
-            (false, LevelOfDetail::Shadows) => "texture2d_sample",
-            (false, LevelOfDetail::Gradients) => "texture2d_sample_grad",
-            (false, LevelOfDetail::Level) => "texture2d_sample_level",
-            (true, LevelOfDetail::Shadows) => "texture2d_sample_alpha",
-            (true, LevelOfDetail::Gradients) => "texture2d_sample_alpha_grad",
-            (true, LevelOfDetail::Level) => "texture2d_sample_alpha_level",
+        match (self.alpha, self.mip) {
+            (false, MipSelection::Shadows) => "texture2d_sample",
+            (false, MipSelection::GRADIENTS) => "texture2d_sample_grad",
+            (false, MipSelection::LEVEL) => "texture2d_sample_level",
+            (true, MipSelection::Shadows) => "texture2d_sample_alpha",
+            (true, MipSelection::GRADIENTS) => "texture2d_sample_alpha_grad",
+            (true, MipSelection::LEVEL) => "texture2d_sample_alpha_level",
         }
     }
 }

@@ -1,18 +1,11 @@
-//! FNV-1a with 64 bits, the hash of bytecode files and of records of bits.
-//!
-//! For each byte, the hash so far is combined with it by exclusive or, and multiplied by
-//! 2⁴⁰ + 0x1b3, modulo 2⁶⁴. It is not cryptographic: it shows whether two machines, or two commits,
-//! computed the same.
+//! FNV-1a with 64 bits, the hash of bytecode files and of records of bits, of words and strings. It
+//! is not cryptographic: it shows whether two machines, or two commits, computed the same.
+
+use std::hash::Hasher;
 
 /// A hash of what was added so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FnvHasher(u64);
-
-impl Default for FnvHasher {
-    fn default() -> FnvHasher {
-        FnvHasher(0xcbf2_9ce4_8422_2325)
-    }
-}
+#[derive(Default)]
+pub struct FnvHasher(fnv::FnvHasher);
 
 impl FnvHasher {
     /// The hash of some bytes.
@@ -24,8 +17,7 @@ impl FnvHasher {
 
     /// Adds bytes, without a mark where they end.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        self.0 = bytes.iter().fold(self.0, mix);
+        self.0.write(bytes);
     }
 
     /// Adds a word, its lowest byte first.
@@ -45,8 +37,8 @@ impl FnvHasher {
     }
 
     /// The hash.
-    pub fn get(self) -> u64 {
-        self.0
+    pub fn get(&self) -> u64 {
+        self.0.finish()
     }
 }
 

@@ -89,8 +89,13 @@ fn write(
         region.size(),
         "a pixel for each of the region"
     );
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
     let names = channel_names(image.channels()).iter().enumerate();
-    let channels = names.map(|(channel, name)| {
+    let names: Vec<(usize, &&str)> = names.collect();
+    let channels = on_threads(&names, names.len().div_ceil(threads), |&(channel, name)| {
         let samples = image.pixels().iter().map(|pixel| pixel[channel]);
         AnyChannel::new(*name, FlatSamples::F32(samples.collect()))
     });
@@ -103,7 +108,7 @@ fn write(
     let mut exr = exr::image::Image::from_encoded_channels(
         dimensions(region.size()),
         encoding,
-        AnyChannels::sort(channels.collect()),
+        AnyChannels::sort(channels.into()),
     );
     exr.attributes.display_window = IntegerBounds::from_dimensions(dimensions(region.image()));
     let layer = &mut exr.layer_data.attributes;
@@ -116,10 +121,6 @@ fn write(
     let layers = exr.layer_data.create_writer(&headers);
     let written = exr::block::write(out, headers, true, |meta, chunks| {
         let blocks: Vec<_> = enumerate_ordered_header_block_indices(&meta.headers).collect();
-        let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
         let compressed = |&(at, index): &(usize, BlockIndex)| {
             let data = layers.extract_uncompressed_block(&meta.headers, index);
             let block = UncompressedBlock { index, data };

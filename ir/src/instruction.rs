@@ -133,24 +133,26 @@ pub enum InstKind {
 pub enum MipSelection {
     /// The shadows of u and v.
     Shadows,
-    /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
-    Gradients,
-    /// One further operand: the level itself.
-    Level,
+    /// Further operands.
+    Explicit(ExplicitMip),
 }
 
 impl MipSelection {
+    /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
+    pub const GRADIENTS: MipSelection = MipSelection::Explicit(ExplicitMip::Gradients);
+    /// One further operand: the level itself.
+    pub const LEVEL: MipSelection = MipSelection::Explicit(ExplicitMip::Level);
+
     /// The number of operands of a sample, u and v included.
     pub const fn operand_count(self) -> usize {
         match self {
             MipSelection::Shadows => 2,
-            MipSelection::Gradients => 6,
-            MipSelection::Level => 3,
+            MipSelection::Explicit(mip) => mip.operand_count(),
         }
     }
 }
 
-/// The source of the footprint of a sample whose adjoint is passed on.
+/// The operands that a sample's footprint comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ExplicitMip {
     /// Four operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
@@ -161,17 +163,12 @@ pub enum ExplicitMip {
 }
 
 impl ExplicitMip {
-    /// That of the sample.
-    pub const fn selection(self) -> MipSelection {
-        match self {
-            ExplicitMip::Gradients => MipSelection::Gradients,
-            ExplicitMip::Level => MipSelection::Level,
-        }
-    }
-
     /// The number of operands of a sample, u and v included.
     pub const fn operand_count(self) -> usize {
-        self.selection().operand_count()
+        match self {
+            ExplicitMip::Gradients => 6,
+            ExplicitMip::Level => 3,
+        }
     }
 }
 
@@ -489,15 +486,15 @@ instructions! {
 
     "sample" = Sample(texture, MipSelection::Shadows, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS2 => FLOATS4, Never, CallsHost;
-    "sample_gradients" = Sample(texture, MipSelection::Gradients, Slopes::Omitted),
+    "sample_gradients" = Sample(texture, MipSelection::GRADIENTS, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS6 => FLOATS4, Never, CallsHost;
-    "sample_level" = Sample(texture, MipSelection::Level, Slopes::Omitted),
+    "sample_level" = Sample(texture, MipSelection::LEVEL, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS3 => FLOATS4, Never, CallsHost;
     "sample_sloped" = Sample(texture, MipSelection::Shadows, Slopes::Given),
         [Texture(texture)], " _(*)", FLOATS2 => FLOATS12, Never, CallsHost;
-    "sample_gradients_sloped" = Sample(texture, MipSelection::Gradients, Slopes::Given),
+    "sample_gradients_sloped" = Sample(texture, MipSelection::GRADIENTS, Slopes::Given),
         [Texture(texture)], " _(*)", FLOATS6 => FLOATS12, Never, CallsHost;
-    "sample_level_sloped" = Sample(texture, MipSelection::Level, Slopes::Given),
+    "sample_level_sloped" = Sample(texture, MipSelection::LEVEL, Slopes::Given),
         [Texture(texture)], " _(*)", FLOATS3 => FLOATS12, Never, CallsHost;
     "texture_adjoint" = TextureAdjoint(texture, ExplicitMip::Gradients, Slopes::Omitted),
         [Texture(texture)], " _(*)", FLOATS10 => NONE, Never, CallsHost;

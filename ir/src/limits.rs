@@ -3,6 +3,8 @@
 
 /// Regions within regions, the body included.
 pub const MAX_REGION_DEPTH: usize = 1_000;
+/// Functions of a module: each is one step of every pass.
+pub const MAX_FUNCTIONS: usize = 1 << 17;
 /// Elements of all arrays of one function together.
 pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 18;
 /// Tapes of a point.

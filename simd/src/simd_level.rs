@@ -1,16 +1,16 @@
-//! SIMD levels of processors, which select the routines (function multiversioning). Routines have
-//! the same source at every level, and the same results to the bit.
+//! SIMD levels of processors, which select routines (function multiversioning) and machine code.
+//! Routines have the same source at every level, and the same results to the bit.
 
 use std::fmt;
 
-/// A set of instructions that routines are compiled for.
+/// A set of instructions that a processor may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SimdLevel {
     /// Only the target's own instructions: SSE2 on x86-64, NEON on aarch64.
     Baseline,
     /// AVX2 and FMA.
     Avx2,
-    /// AVX-512 with its parts F, BW, DQ and VL.
+    /// AVX-512 with its parts F, BW, DQ and VL, for machine code: routines are those of AVX2.
     Avx512,
 }
 
@@ -79,8 +79,7 @@ pub const fn vector_width(level: SimdLevel) -> usize {
     match level {
         SimdLevel::Baseline if cfg!(target_arch = "aarch64") => 16,
         SimdLevel::Baseline => 4,
-        SimdLevel::Avx2 => 16,
-        SimdLevel::Avx512 => 32,
+        SimdLevel::Avx2 | SimdLevel::Avx512 => 16,
     }
 }
 

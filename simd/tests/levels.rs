@@ -55,7 +55,7 @@ fn intrinsics_are_inlined() {
     let binary = object::File::parse(&*binary).expect("it is an object");
     let symbols = binary.symbols().filter(|symbol| symbol.is_definition());
     let names: Vec<&str> = symbols.filter_map(|symbol| symbol.name().ok()).collect();
-    let is_routine = |name: &&str| name.contains("adumbra_simd") && name.contains("avx512");
+    let is_routine = |name: &&str| name.contains("adumbra_simd") && name.contains("avx2");
     assert!(
         names.iter().any(is_routine),
         "the binary has symbols: `strip` is `none`"

@@ -7,7 +7,7 @@ use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
-use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_FUNCTIONS};
 use adumbra_ir::link::{self, LinkUnit, LinkedInterface, link};
 use adumbra_ir::passes::FunctionReport;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
@@ -271,14 +271,20 @@ impl<'g> Fronts<'g> {
 }
 
 fn within_limits(units: &[LinkUnit<'_>]) -> Result<(), Diagnostic> {
-    let instructions = link::instruction_count(units);
-    if instructions > MAX_GROUP_INSTRUCTIONS {
-        let message = format!("the shaders of the group have {instructions} instructions together");
-        return Err(
-            Diagnostic::new(Code::GroupTooLarge, Span::default(), message).help(format!(
-                "{MAX_GROUP_INSTRUCTIONS} is the limit, counted before any optimisation; split the group"
-            )),
-        );
+    let too_large = |what: &str, count: u64, most: u64| {
+        let message = format!("the shaders of the group have {count} {what} together");
+        Diagnostic::new(Code::GroupTooLarge, Span::default(), message).help(format!(
+            "{most} is the limit, counted before any optimisation; split the group"
+        ))
+    };
+    let size = link::linked_size(units);
+    if size.instructions > MAX_GROUP_INSTRUCTIONS {
+        let most = MAX_GROUP_INSTRUCTIONS;
+        return Err(too_large("instructions", size.instructions, most));
+    }
+    if size.functions > MAX_FUNCTIONS {
+        let most = MAX_FUNCTIONS as u64;
+        return Err(too_large("functions", size.functions as u64, most));
     }
     let arrays = units.iter().flat_map(|unit| &unit.module.entry().arrays);
     let elements: u64 = arrays.map(|array| u64::from(array.len)).sum();

@@ -15,7 +15,9 @@ use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span, verify};
 use adumbra_ops::{Op, OpSet};
+use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
+use std::hash::Hasher;
 
 /// The first bytes of a file.
 pub(super) const MAGIC: [u8; 4] = *b"\x7fadb";
@@ -63,8 +65,9 @@ enum DerivativesName {
 
 /// FNV-1a, 64 bits.
 fn checksum(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+    let mut hash = FnvHasher::default();
+    hash.write(bytes);
+    hash.finish()
 }
 
 impl OptionsLine {

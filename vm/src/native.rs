@@ -212,13 +212,22 @@ impl ArithmeticKind {
     }
 }
 
-/// The locations of a value, and of its shadows along x and y if it has them.
+/// The locations of a value, and of its shadows along x and y if it has them: the numbers of a
+/// segment's or CFG's locations, or the locations themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct DualOperand {
+pub struct DualOperand<L = u32> {
     /// The location of the value.
-    pub value: u32,
+    pub value: L,
     /// The locations of its shadows.
-    pub shadows: [Option<u32>; 2],
+    pub shadows: [Option<L>; 2],
+}
+
+impl<L> DualOperand<L> {
+    /// The locations that exist, the value's first.
+    pub fn locations(self) -> impl Iterator<Item = L> {
+        let [x, y] = self.shadows;
+        [Some(self.value), x, y].into_iter().flatten()
+    }
 }
 
 /// Declares the functions of the calling convention that code uses.

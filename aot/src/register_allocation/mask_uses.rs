@@ -3,7 +3,7 @@
 use crate::graph::{Graph, Node, NodeId, NodeOp};
 use crate::graph_builder::GraphStore;
 
-/// The masks of a graph, and how each is read by live nodes.
+/// How each mask of a graph is read by live nodes.
 #[derive(Debug, Default)]
 pub(super) struct MaskUses {
     of: Vec<NodeMaskUses>,
@@ -12,7 +12,6 @@ pub(super) struct MaskUses {
 /// How a node is read.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeMaskUses {
-    is_mask: bool,
     /// As a vector of words.
     as_vector: bool,
     /// As a mask that must not be inverted.
@@ -30,13 +29,7 @@ impl MaskUses {
         is_live: impl Fn(NodeId) -> bool,
     ) {
         self.of.clear();
-        for node in &graph.nodes {
-            let is_mask = node.is_mask(|id| self.of[id as usize].is_mask);
-            self.of.push(NodeMaskUses {
-                is_mask,
-                ..NodeMaskUses::default()
-            });
-        }
+        self.of.resize(graph.nodes.len(), NodeMaskUses::default());
         for store in stores {
             self.of[store.value as usize].as_vector = true;
         }
@@ -51,12 +44,13 @@ impl MaskUses {
     fn read(&mut self, id: NodeId, node: Node, graph: &Graph) {
         let is_combination = node.op.is_bitwise() && self.as_mask(id, graph).is_some();
         let Node { op, a, b, .. } = node;
-        let is_mask = |id: NodeId| self.of[id as usize].is_mask;
         // The operand that the node reads as a mask. Others may be the same node.
         let mut mask = match op {
             _ if is_combination => None,
             NodeOp::Select | NodeOp::SlowPath | NodeOp::AndNot => Some(a),
-            NodeOp::And if is_mask(a) != is_mask(b) => Some(if is_mask(a) { a } else { b }),
+            NodeOp::And if graph.is_mask(a) != graph.is_mask(b) => {
+                Some(if graph.is_mask(a) { a } else { b })
+            }
             _ => None,
         };
         graph.for_each_operand(node, |operand| {
@@ -78,7 +72,7 @@ impl MaskUses {
         let uses = self.of[id as usize];
         let op = graph.node(id).op;
         let can_be = op.is_comparison() || op.is_bitwise();
-        (uses.is_mask && can_be && !uses.as_vector)
+        (can_be && graph.is_mask(id) && !uses.as_vector)
             .then(|| op.is_comparison() && uses.inverted && !uses.upright)
     }
 }

@@ -23,16 +23,16 @@ use std::hint::black_box;
 /// The distance between two points that are compared.
 const STEP: usize = 97;
 
-/// Our engines: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter
-/// at AVX-512.
+/// Our engines: the interpreter and machine code at AVX2, as fidget's JIT runs, and machine code at
+/// AVX-512.
 const OURS: [(&str, SimdLevel, Tier); 3] = [
     ("batch", SimdLevel::Avx2, Tier::Interpreter),
     ("native", SimdLevel::Avx2, Tier::Native),
-    ("batch_avx512", SimdLevel::Avx512, Tier::Interpreter),
+    ("native_avx512", SimdLevel::Avx512, Tier::Native),
 ];
 
-/// A baseline, and the goal for its time over ours.
-type Baseline<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
+/// A baseline, and the least that its time over ours may be: at AVX2, and at AVX-512.
+type Baseline<'a> = (BenchCandidate<'a>, Option<[f64; 2]>);
 
 /// Compares W1 with num-dual, W4 with num-dual and fidget, all of them with both derivatives.
 pub fn run(report: &mut BenchReport) {
@@ -49,8 +49,8 @@ pub fn run(report: &mut BenchReport) {
             black_box(num_dual::w1(pixel));
         });
     });
-    let baselines = vec![(by_num_dual, Some(RatioGoal::AtLeast(15.0)))];
-    compare(&w1, planes_in, &OURS, baselines, report);
+    let baselines = vec![(by_num_dual, Some([15.0; 2]))];
+    compare(&w1, planes_in, baselines, report);
 
     let statements = w4_statements().len();
     let num_dual = num_dual::W4::new(statements);
@@ -66,18 +66,14 @@ pub fn run(report: &mut BenchReport) {
         (by_num_dual, None),
         (
             BenchCandidate::new("fidget_vm", || vm.run()),
-            Some(RatioGoal::AtLeast(7.0)),
+            Some([7.0; 2]),
         ),
         (
             BenchCandidate::new("fidget_jit", || jit.run()),
-            Some(RatioGoal::AtLeast(18.0)),
+            Some([13.0, 18.0]),
         ),
     ];
-    let at_its_level = OURS.iter().copied();
-    let at_its_level: Vec<_> = at_its_level
-        .filter(|&(_, level, _)| level == SimdLevel::Avx2)
-        .collect();
-    compare(&w4, planes_in, &at_its_level, baselines, report);
+    compare(&w4, planes_in, baselines, report);
 }
 
 /// The pixels of the grid with these values.
@@ -91,7 +87,6 @@ fn each_pixel([x, y]: &[Vec<f32>; 2], mut each: impl FnMut(&PixelGlobals)) {
 fn compare(
     workload: &Workload,
     planes_in: &[Vec<f32>; 2],
-    ours: &[(&str, SimdLevel, Tier)],
     baselines: Vec<Baseline<'_>>,
     report: &mut BenchReport,
 ) {
@@ -99,16 +94,16 @@ fn compare(
     let program = program(&workload.source, true);
     let out = &RefCell::new(output_planes(points.len()));
     let mut candidates = Vec::new();
-    let mut names = Vec::new();
-    for &(name, level, tier) in ours {
+    let mut ours = Vec::new();
+    for (name, level, tier) in OURS {
         if level.is_available() && tiers(level).any(|own| own == tier) {
-            let mut ours = BatchRunner::new(&program, level, tier, points);
-            let run = move || ours.run_on(planes_in, &mut out.borrow_mut());
+            let mut batches = BatchRunner::new(&program, level, tier, points);
+            let run = move || batches.run_on(planes_in, &mut out.borrow_mut());
             candidates.push(BenchCandidate::new(name, run));
-            names.push(name);
+            ours.push((name, usize::from(level > SimdLevel::Avx2)));
         }
     }
-    let goals: Vec<Option<RatioGoal>> = baselines.iter().map(|&(_, goal)| goal).collect();
+    let goals: Vec<_> = baselines.iter().map(|&(_, goal)| goal).collect();
     candidates.extend(baselines.into_iter().map(|(baseline, _)| baseline));
     let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
     report.title(format!(
@@ -117,10 +112,11 @@ fn compare(
     for (candidate, sample) in &samples {
         report.timing(format!("{name}_peers_{candidate}"), "ns", *sample);
     }
-    let (ours, baselines) = samples.split_at(names.len());
-    for ((baseline, theirs), goal) in baselines.iter().zip(goals) {
-        for (own, sample) in ours {
+    let (own, baselines) = samples.split_at(ours.len());
+    for ((baseline, theirs), goals) in baselines.iter().zip(goals) {
+        for ((own, level), (_, sample)) in ours.iter().zip(own) {
             let ratio = format!("{name}_{baseline}_over_{own}");
+            let goal = goals.map(|goals| RatioGoal::AtLeast(goals[*level]));
             report.ratio(ratio, theirs.min / sample.min, goal);
         }
     }

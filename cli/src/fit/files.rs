@@ -5,7 +5,7 @@ use super::images::FitImages;
 use crate::error::{CliError, CliResult};
 use crate::image::{numbered_paths, save_colours};
 use adumbra_fit::{Raster, RestartRecord, convergence_svg, write_atomically};
-use adumbra_image::ImageSize;
+use adumbra_image::{Image, ImageSize};
 use std::fs::{File, remove_file};
 use std::path::{Path, PathBuf};
 
@@ -117,8 +117,7 @@ impl FitFiles {
         for (path, image) in self.images.iter().zip(&images.best) {
             save(path, image)?;
         }
-        let strip = &images.strip;
-        save_colours(&self.strip, strip.size(), strip.channels(), strip.pixels())?;
+        save_colours(&self.strip, &images.strip)?;
         for (target, paths) in self.frames.iter().enumerate() {
             for (path, images) in paths.iter().zip(&images.frames) {
                 save(path, &images[target])?;
@@ -149,5 +148,6 @@ fn save(path: &Path, image: &Raster) -> CliResult {
         pixel[..colour.len()].copy_from_slice(colour);
         pixel
     });
-    save_colours(path, size, shape.channels, &pixels.collect::<Vec<_>>())
+    let image = Image::from_pixels(size, shape.channels, pixels.collect());
+    save_colours(path, &image)
 }

@@ -10,7 +10,7 @@ use crate::image::{image_format, save_atomically, save_numbers};
 use crate::numpy::{ArrayNumbers, NamedArray, write_npz};
 use adumbra::Type;
 use adumbra::gradient::{Gradient, JumpPoint, MAX_AXES, Parameter, ParameterKind};
-use adumbra_image::ImageFormat;
+use adumbra_image::{Image, ImageFormat};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of the gradients of all points that files are made of.
@@ -183,7 +183,8 @@ impl GradJob<'_> {
                     }
                     let channels = planes.len();
                     let (size, view) = (grid.size(), ViewName::Ddx);
-                    let scale = save_numbers(path, size, channels, pixels, view, self.args.scale)?;
+                    let image = Image::from_pixels(size, channels, pixels);
+                    let scale = save_numbers(path, &image, view, self.args.scale)?;
                     scales.extend(scale.map(|scale| (label(self.gradient, parameter), scale)));
                 }
                 Ok(scales)
@@ -193,7 +194,8 @@ impl GradJob<'_> {
                 let channels = if *view == GradView::Axis { 3 } else { 1 };
                 let (size, tone) = (grid.size(), ViewName::Width);
                 let scale = Some(self.args.scale.unwrap_or(scale));
-                save_numbers(path, size, channels, numbers, tone, scale)?;
+                let image = Image::from_pixels(size, channels, numbers);
+                save_numbers(path, &image, tone, scale)?;
                 Ok(Vec::new())
             }
             (OutputFiles::Arrays(path), _) => {

@@ -120,7 +120,7 @@ impl EdgeAntialiasing {
                     ..BatchSetup::default()
                 })
                 .engine(job.setup.engine)
-                .threads(job.threads)
+                .threads(job.pool.current_num_threads())
                 .numbered_from(around.start as u64);
             if self.are_pixels {
                 batch = batch.image(width, 0..around.len());

@@ -21,6 +21,7 @@ use adumbra::{
 };
 use adumbra_image::ImageRegion;
 use indicatif::ProgressBar;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,8 +41,17 @@ pub struct DrawJob<'a> {
     pub interrupt: &'a Interrupt,
     /// The number of points along each side of a pixel.
     pub samples: u32,
-    /// The number of threads; 0 for as many as suit the machine.
-    pub threads: usize,
+    /// The threads.
+    pub pool: &'a ThreadPool,
+}
+
+/// That many threads; with 0 as many as suit the machine.
+///
+/// # Errors
+/// If the system has none to give.
+pub fn thread_pool(threads: usize) -> CliResult<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().map_err(CliError::usage)
 }
 
 /// A drawn region of an image, with its stopped pixels, messages and faults. Its pixels are
@@ -118,9 +128,7 @@ pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
             progress.inc(1);
         }
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads);
-    let pool = pool.build().map_err(CliError::usage)?;
-    let results = pool.broadcast(|_| work());
+    let results = job.pool.broadcast(|_| work());
     progress.finish_and_clear();
     results.into_iter().collect::<CliResult>()?;
     if job.interrupt.is_pressed() {
@@ -355,6 +363,7 @@ mod tests {
         let textures = textures.expect("there are none");
         let instance = Instance::new(&program);
         let interrupt = Interrupt::default();
+        let pool = thread_pool(3).expect("the system has threads");
         let mut bits = |engine: Engine, region: ImageRegion, tile: usize| {
             setup.engine = engine;
             let job = DrawJob {
@@ -367,7 +376,7 @@ mod tests {
                 textures: &textures,
                 interrupt: &interrupt,
                 samples: 1,
-                threads: 3,
+                pool: &pool,
             };
             let drawn = draw_image(&job, tile).expect("nothing interrupts");
             assert!(drawn.stats.is_some());

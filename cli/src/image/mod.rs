@@ -28,11 +28,12 @@ use crate::report::{self, OutputFormat};
 use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Fingerprint, ImageFormat, ImagePart, ImageRegion};
+use adumbra_image::{Fingerprint, Image, ImageFormat, ImagePart, ImageRegion};
 use antialias::EdgeAntialiasing;
-use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
+use draw::{DrawJob, TILE_SIDE, draw_image, thread_pool};
 pub use grid::{GlobalPlanes, PIXEL_CENTRE, PixelGrid};
 pub use output_choice::{ShownOutput, choose_output};
+use rayon::prelude::*;
 use save::{OutputFile, save};
 pub use save::{image_format, save_atomically, save_colours, save_numbers};
 use std::ffi::OsStr;
@@ -241,6 +242,7 @@ fn render(
         report::diagnostics_to_stderr(&edges.warnings(), &sources, OutputFormat::Text);
     }
     let region = region(args)?;
+    let pool = thread_pool(args.threads.map_or(0, usize::from))?;
     let files = image_paths(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
@@ -259,7 +261,7 @@ fn render(
             textures: &textures,
             interrupt,
             samples: args.samples,
-            threads: args.threads.map_or(0, usize::from),
+            pool: &pool,
         };
         let file = OutputFile {
             path: file,
@@ -290,20 +292,24 @@ fn one(
     }
     let seconds = start.elapsed().as_secs_f64();
 
-    let mut legend = write(args, out, job, &drawn)?;
+    let channels = view::view_channels(job.view, job.output);
+    let image = Image::from_pixels(job.region.size(), channels, drawn.pixels);
+    let mut legend = job
+        .pool
+        .install(|| write(args, out, job, &image, &drawn.stopped))?;
     if args.view == ViewName::Nan {
-        legend += &nan_origin::first_nan_origin(job, sources, &drawn.pixels).unwrap_or_default();
+        legend += &nan_origin::first_nan_origin(job, sources, image.pixels()).unwrap_or_default();
     }
     drawn.messages.print(program, job.region)?;
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(sources, job.region);
     if args.view == ViewName::Value {
-        note_nan_pixels(&drawn.pixels);
+        job.pool.install(|| note_nan_pixels(image.pixels()));
     }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
         report::stats_to_stderr(&stats, OutputFormat::Text);
-        let points = drawn.pixels.len() * (args.samples * args.samples) as usize;
+        let points = image.pixels().len() * (args.samples * args.samples) as usize;
         let rate = points as f64 / seconds;
         let line = format!("drawing {points} points in {seconds:.3} s, {rate:.0} points/s\n");
         // There is nowhere to report a failure of standard error to.
@@ -313,7 +319,7 @@ fn one(
         report::message(&format!(
             "{} of {} pixels were stopped",
             drawn.stopped.len(),
-            drawn.pixels.len()
+            image.pixels().len()
         ));
     }
     Ok(drawn.stopped.is_empty())
@@ -344,7 +350,7 @@ fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFo
 /// Notes how many pixels are NaN, which an image does not show.
 fn note_nan_pixels(pixels: &[[f32; 4]]) {
     let is_nan = |pixel: &&[f32; 4]| pixel.iter().any(|x| x.is_nan());
-    let count = pixels.iter().filter(is_nan).count();
+    let count = pixels.par_iter().filter(is_nan).count();
     if count > 0 {
         report::message(&format!(
             "{count} of {} pixels are NaN: `--view nan` shows where",
@@ -363,41 +369,31 @@ fn times(args: &ImageArgs) -> CliResult<FrameTimes> {
     }
 }
 
-/// Writes the file and returns the legend of its view.
+/// Writes the file, with the threads of the caller's pool, and returns the legend of its view.
 fn write(
     args: &ImageArgs,
     out: &OutputFile<'_>,
     job: &DrawJob<'_>,
-    drawn: &DrawnImage,
+    image: &Image,
+    stopped: &[usize],
 ) -> CliResult<String> {
-    let channels = view::view_channels(job.view, job.output);
     let tone = ToneMapping {
         view: job.view,
-        channels,
+        channels: image.channels(),
         is_linear: args.linear,
         scale: args.scale,
     };
-    let pixels = &drawn.pixels;
+    let pixels = image.pixels();
     let tone = ToneMapping {
         scale: Some(tone.scale(pixels)),
         ..tone
     };
-    let colours = || tone.colours(pixels, &drawn.stopped);
     let part = args.region.map(|_| ImagePart {
         region: job.region,
         key: part_key(args, job),
         is_interrupted: false,
     });
-    let size = job.region.size();
-    save(
-        out,
-        size,
-        channels,
-        pixels,
-        colours,
-        part.as_ref(),
-        job.threads,
-    )?;
+    save(out, image, || tone.colours(pixels, stopped), part.as_ref())?;
     Ok(tone.legend(job.region, pixels))
 }
 

@@ -4,8 +4,7 @@ use super::view::{PngPixels, ToneMapping};
 use crate::args::image::ViewName;
 use crate::error::{CliError, CliResult};
 use adumbra_image::{
-    Image, ImageError, ImageFormat, ImagePart, ImageSize, PngImage, write_exr, write_exr_part,
-    write_png,
+    Image, ImageError, ImageFormat, ImagePart, PngImage, write_exr, write_exr_part, write_png,
 };
 use std::fs::File;
 use std::io::BufWriter;
@@ -63,25 +62,22 @@ pub fn save_atomically(
 /// If the file cannot be written.
 pub fn save_numbers(
     path: &Path,
-    size: ImageSize,
-    channels: usize,
-    pixels: Vec<[f32; 4]>,
+    image: &Image,
     view: ViewName,
     scale: Option<f32>,
 ) -> CliResult<Option<f32>> {
     let out = OutputFile::new(path)?;
     let tone = ToneMapping {
         view,
-        channels,
+        channels: image.channels(),
         is_linear: true,
         scale,
     };
     let tone = ToneMapping {
-        scale: Some(tone.scale(&pixels)),
+        scale: Some(tone.scale(image.pixels())),
         ..tone
     };
-    let colours = || tone.colours(&pixels, &[]);
-    save(&out, size, channels, &pixels, colours, None, 0)?;
+    save(&out, image, || tone.colours(image.pixels(), &[]), None)?;
     Ok(tone.scale.filter(|_| out.kind == ImageFormat::Png))
 }
 
@@ -89,43 +85,34 @@ pub fn save_numbers(
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn save_colours(
-    path: &Path,
-    size: ImageSize,
-    channels: usize,
-    pixels: &[[f32; 4]],
-) -> CliResult {
+pub fn save_colours(path: &Path, image: &Image) -> CliResult {
     let tone = ToneMapping {
         view: ViewName::Value,
-        channels,
+        channels: image.channels(),
         is_linear: false,
         scale: None,
     };
-    let colours = || tone.colours(pixels, &[]);
-    let out = OutputFile::new(path)?;
-    save(&out, size, channels, pixels, colours, None, 0)
+    let colours = || tone.colours(image.pixels(), &[]);
+    save(&OutputFile::new(path)?, image, colours, None)
 }
 
-/// Writes pixels, or their colours, by the kind of the file. An EXR file says which part of an
-/// image it is, if it is one; a PNG file has its colours alone. Compression takes that many
-/// threads, or with 0 as many as suit the machine.
+/// Writes an image, or its colours, by the kind of the file. An EXR file says which part of an
+/// image it is, if it is one; a PNG file has its colours alone. The threads are those of the
+/// caller's pool.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn save(
     out: &OutputFile<'_>,
-    size: ImageSize,
-    channels: usize,
-    pixels: &[[f32; 4]],
+    image: &Image,
     colours: impl FnOnce() -> PngPixels,
     part: Option<&ImagePart>,
-    threads: usize,
 ) -> CliResult {
     match out.kind {
         ImageFormat::Png => {
             let colours = colours();
             let png = PngImage {
-                size,
+                size: image.size(),
                 bytes: &colours.bytes,
                 has_alpha: colours.has_alpha,
                 is_srgb: colours.is_srgb,
@@ -133,10 +120,10 @@ pub fn save(
             save_atomically(out.path, |file| write_png(&png, file))
         }
         ImageFormat::Exr => {
-            let image = Image::from_pixels(size, channels, pixels.to_vec());
+            let threads = rayon::current_num_threads();
             save_atomically(out.path, |file| match part {
-                Some(part) => write_exr_part(&image, part, threads, file),
-                None => write_exr(&image, threads, file),
+                Some(part) => write_exr_part(image, part, threads, file),
+                None => write_exr(image, threads, file),
             })
         }
     }

@@ -7,7 +7,11 @@ use adumbra_image::{
     ImageRegion, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
     to_byte,
 };
+use rayon::prelude::*;
 use std::fmt::Write;
+
+/// Pixels whose colours a thread computes at once.
+const PIXELS_A_TASK: usize = 1 << 14;
 
 /// Values of the view `nan`: finite.
 pub const FINITE: f32 = 0.0;
@@ -110,23 +114,26 @@ pub struct ToneMapping {
 }
 
 impl ToneMapping {
-    /// The colours of pixels.
+    /// The colours of pixels, by the threads of the caller's pool.
     pub fn colours(&self, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
         let scale = self.scale(pixels);
-        let mut bytes: Vec<[u8; 4]> = pixels
-            .iter()
-            .map(|pixel| self.colour(pixel, scale))
-            .collect();
-        for &pixel in stopped {
-            let [r, g, b] = STOPPED;
-            bytes[pixel] = [r, g, b, 0xff];
-        }
         let has_alpha = self.view == ViewName::Value && self.channels == 4;
+        let channels = if has_alpha { 4 } else { 3 };
+        let mut bytes = vec![0; channels * pixels.len()];
+        let bands = bytes.par_chunks_mut(channels * PIXELS_A_TASK);
+        let bands = bands.zip(pixels.par_chunks(PIXELS_A_TASK));
+        bands.for_each(|(bytes, pixels)| {
+            for (bytes, pixel) in bytes.chunks_exact_mut(channels).zip(pixels) {
+                bytes.copy_from_slice(&self.colour(pixel, scale)[..channels]);
+            }
+        });
+        for &pixel in stopped {
+            let bytes = &mut bytes[channels * pixel..][..channels];
+            bytes.fill(0xff);
+            bytes[..STOPPED.len()].copy_from_slice(&STOPPED);
+        }
         PngPixels {
-            bytes: match has_alpha {
-                true => bytes.into_flattened(),
-                false => bytes.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect(),
-            },
+            bytes,
             has_alpha,
             is_srgb: self.view == ViewName::Value && !self.is_linear,
         }

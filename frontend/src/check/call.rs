@@ -398,12 +398,12 @@ impl<'a> TypeChecker<'a, '_> {
         if values.iter().any(TypedExpr::is_error) {
             return TypedExpr::error(span);
         }
-        let (detail, vectors): (MipSelection, &[TypeId]) = match sample.detail {
-            ast::LevelOfDetail::Shadows => (MipSelection::Shadows, &[TypeId::FLOAT2]),
-            ast::LevelOfDetail::Gradients => (MipSelection::Gradients, &[TypeId::FLOAT2; 3]),
-            ast::LevelOfDetail::Level => (MipSelection::Level, &[TypeId::FLOAT2, TypeId::FLOAT]),
+        let vectors: &[TypeId] = match sample.mip {
+            MipSelection::Shadows => &[TypeId::FLOAT2],
+            MipSelection::GRADIENTS => &[TypeId::FLOAT2; 3],
+            MipSelection::LEVEL => &[TypeId::FLOAT2, TypeId::FLOAT],
         };
-        let floats = &[TypeId::FLOAT; 6][..detail.operand_count()];
+        let floats = &[TypeId::FLOAT; 6][..sample.mip.operand_count()];
         let types = match values.first() {
             Some(first) if first.ty == TypeId::FLOAT2 => vectors,
             _ => floats,
@@ -422,7 +422,7 @@ impl<'a> TypeChecker<'a, '_> {
             return TypedExpr::error(span);
         };
         TypedExpr {
-            kind: TypedExprKind::Sample(texture, detail, values.into_bump_slice()),
+            kind: TypedExprKind::Sample(texture, sample.mip, values.into_bump_slice()),
             ty: match sample.alpha {
                 true => TypeId::FLOAT,
                 false => TypeId::FLOAT3,
@@ -433,16 +433,14 @@ impl<'a> TypeChecker<'a, '_> {
 
     fn sample_arguments(&mut self, sample: ast::TextureSample, name: ast::Ident, span: Span) {
         let (keyword, text) = (sample.keyword(), self.symbol_name(name.symbol).to_owned());
-        let (takes, scalars, vectors) = match sample.detail {
-            ast::LevelOfDetail::Shadows => {
-                ("two floats, u and v, or one `float2`", "u, v", "uv.xy")
-            }
-            ast::LevelOfDetail::Gradients => (
+        let (takes, scalars, vectors) = match sample.mip {
+            MipSelection::Shadows => ("two floats, u and v, or one `float2`", "u, v", "uv.xy"),
+            MipSelection::GRADIENTS => (
                 "a place and its changes along x and y: three `float2`, or six floats",
                 "u, v, dudx, dvdx, dudy, dvdy",
                 "uv, ddx(uv), ddy(uv)",
             ),
-            ast::LevelOfDetail::Level => (
+            MipSelection::LEVEL => (
                 "a place and a level: a `float2` and a float, or three floats",
                 "u, v, level",
                 "uv, level",

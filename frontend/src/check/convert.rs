@@ -254,12 +254,11 @@ impl<'a> TypeChecker<'a, '_> {
         } else if width > target && target > 0 {
             let components = &"xyzw"[..target as usize];
             format!("pick components: `{shown}.{components}`")
-        } else if let (TypeId::FLOAT4, TypedExprKind::Sample(texture, detail, _)) = (to, value.kind)
-        {
-            let sample = match detail {
+        } else if let (TypeId::FLOAT4, TypedExprKind::Sample(texture, mip, _)) = (to, value.kind) {
+            let sample = match mip {
                 MipSelection::Shadows => "texture2d_sample_alpha",
-                MipSelection::Gradients => "texture2d_sample_alpha_grad",
-                MipSelection::Level => "texture2d_sample_alpha_level",
+                MipSelection::GRADIENTS => "texture2d_sample_alpha_grad",
+                MipSelection::LEVEL => "texture2d_sample_alpha_level",
             };
             let texture = self.symbol_name(self.textures[texture as usize].name.symbol);
             format!(

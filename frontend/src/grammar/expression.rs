@@ -7,12 +7,13 @@ use super::{
     seen, type_keyword, word,
 };
 use crate::ast::{
-    BinaryOp, Expr, ExprKind, Ident, IncDecOp, Initializer, InitializerKind, LevelOfDetail,
-    RAYMARCH, TextureSample, UnaryOp,
+    BinaryOp, Expr, ExprKind, Ident, IncDecOp, Initializer, InitializerKind, RAYMARCH,
+    TextureSample, UnaryOp,
 };
 use crate::interner::Symbol;
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
+use adumbra_ir::module::MipSelection;
 use chumsky::pratt::{infix, left, postfix, prefix};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
@@ -404,12 +405,12 @@ fn sample(kind: TokenKind) -> TextureSample {
         kind,
         TokenKind::SampleAlpha | TokenKind::SampleAlphaGrad | TokenKind::SampleAlphaLevel
     );
-    let detail = match kind {
-        TokenKind::SampleGrad | TokenKind::SampleAlphaGrad => LevelOfDetail::Gradients,
-        TokenKind::SampleLevel | TokenKind::SampleAlphaLevel => LevelOfDetail::Level,
-        _ => LevelOfDetail::Shadows,
+    let mip = match kind {
+        TokenKind::SampleGrad | TokenKind::SampleAlphaGrad => MipSelection::GRADIENTS,
+        TokenKind::SampleLevel | TokenKind::SampleAlphaLevel => MipSelection::LEVEL,
+        _ => MipSelection::Shadows,
     };
-    TextureSample { alpha, detail }
+    TextureSample { alpha, mip }
 }
 
 fn unary_op(kind: TokenKind) -> Option<UnaryOp> {

@@ -168,7 +168,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     values
                 }
             }
-            TypedExprKind::Sample(texture, detail, args) => {
+            TypedExprKind::Sample(texture, mip, args) => {
                 let mut coordinates: SmallVec<[ValueId; 6]> = SmallVec::new();
                 for arg in args {
                     coordinates.extend(self.values(arg).iter().map(|leaf| leaf.value()));
@@ -176,7 +176,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 self.observe(ObservedEvent::Sampling, [], span);
                 let slopes = self.shared.slopes_of(texture);
                 let texture = self.shared.texture(texture);
-                let kind = InstKind::Sample(texture, detail, slopes);
+                let kind = InstKind::Sample(texture, mip, slopes);
                 let numbers = self.sample(kind, slopes, coordinates, span);
                 let mut results = numbers.into_iter().map(LeafValue::from);
                 match expr.ty {

@@ -25,7 +25,7 @@ use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::derivative::{DerivativeHint, HintKind};
-use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_FUNCTIONS};
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{
     Buffer, BufferId, ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input,
@@ -56,7 +56,7 @@ pub struct LowerOptions {
 ///
 /// # Errors
 /// [`Code::TooManyElements`] where a function needs more array elements than the IR allows,
-/// [`Code::ProgramTooLarge`] beyond [`MAX_BRANCH_ARGUMENTS`].
+/// [`Code::ProgramTooLarge`] beyond [`MAX_BRANCH_ARGUMENTS`] and [`MAX_FUNCTIONS`].
 pub fn lower(
     program: &TypedProgram,
     interner: &Interner,
@@ -308,6 +308,20 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
                 .here("too many ways out of statements that change too many variables")
                 .help(format!(
                     "{MAX_BRANCH_ARGUMENTS} is the limit: put variables into arrays, or cases into functions of their own"
+                )));
+            }
+            if self.queue.len() > MAX_FUNCTIONS {
+                return Err(Diagnostic::new(
+                    Code::ProgramTooLarge,
+                    function.span,
+                    format!(
+                        "with those that `{}` calls, there are too many functions",
+                        function.name
+                    ),
+                )
+                .here("too many functions")
+                .help(format!(
+                    "{MAX_FUNCTIONS} is the limit, derivatives included"
                 )));
             }
             self.module.functions.push(function);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limits::*;
-use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
+use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_FUNCTIONS, MAX_RECORD_FIELDS};
 use adumbra_ir::passes::MAX_DERIVED_INSTRUCTIONS;
 
 #[test]
@@ -47,6 +47,18 @@ fn as_deep_as_the_grammar_allows() {
         codes(&shader("float", 1, "", &bodies[bodies.len() - 1])),
         [Code::TypeMismatch]
     );
+}
+
+#[test]
+fn functions_are_bounded() {
+    // The shader and its functions, each of which calls the next.
+    let calls = |functions: usize| {
+        let calls = (1..functions).map(|i| format!("void f{i:x}(){{f{:x}();}}", i + 1));
+        let all: String = calls.collect();
+        format!("shader s(out float o) {{ f1(); o = 1; }} {all} void f{functions:x}(){{}}")
+    };
+    assert_eq!(codes(&calls(MAX_FUNCTIONS - 1)), []);
+    assert_eq!(codes(&calls(MAX_FUNCTIONS)), [Code::ProgramTooLarge]);
 }
 
 #[test]

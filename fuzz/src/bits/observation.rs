@@ -55,7 +55,7 @@ pub fn may_be_refused(options: &Options) -> bool {
 }
 
 /// A hash of what programs showed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Default)]
 pub struct ObservationHash {
     hash: FnvHasher,
     /// Within what limits programs run from now on.

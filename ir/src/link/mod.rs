@@ -73,28 +73,41 @@ pub struct LinkedInterface {
     pub results: Vec<(usize, u32)>,
 }
 
-/// The number of instructions that [`link`] would copy, computed without copying.
-pub fn instruction_count(units: &[LinkUnit<'_>]) -> u64 {
+/// The size of the module that [`link`] makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkedSize {
+    /// Functions, the shader included.
+    pub functions: usize,
+    /// Instructions that are copied.
+    pub instructions: u64,
+}
+
+/// The size of the module that [`link`] would make, computed without copying.
+pub fn linked_size(units: &[LinkUnit<'_>]) -> LinkedSize {
     let insts = |function: &Function| -> u64 {
         let regions = function.regions.iter();
         regions.map(|region| region.insts.len() as u64).sum()
     };
-    // By module: those of its body, and those of its functions.
+    // By module: the instructions of its body, and those of its functions.
     let mut known: HashMap<*const Module, (u64, u64)> = HashMap::new();
     let mut taken: HashSet<(*const Module, &[String])> = HashSet::new();
-    let mut sum = 0;
+    let mut size = LinkedSize {
+        functions: 1,
+        instructions: 0,
+    };
     for unit in units {
         let module = std::ptr::from_ref(unit.module);
-        let (body, functions) = *known.entry(module).or_insert_with(|| {
+        let (body, all) = *known.entry(module).or_insert_with(|| {
             let all = unit.module.functions.iter().map(insts).sum();
             (insts(unit.module.entry()), all)
         });
-        sum += body + unit.inputs.len() as u64;
+        size.instructions += body + unit.inputs.len() as u64;
         if taken.insert((module, unit.textures)) {
-            sum += functions;
+            size.functions += unit.module.functions.len() - 1;
+            size.instructions += all;
         }
     }
-    sum
+    size
 }
 
 /// Joins the units.

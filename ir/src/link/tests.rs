@@ -307,8 +307,12 @@ fn look() -> (f32) ^0 {
         outputs: vec![output("a"), output("b"), output("c")],
         results: vec![(0, 0), (1, 0), (2, 0)],
     };
-    assert_eq!(instruction_count(&units), 3 * 2 + 2 * 5);
     let linked = checked(link(&units, shell));
+    let size = LinkedSize {
+        functions: linked.functions.len(),
+        instructions: 3 * 2 + 2 * 5,
+    };
+    assert_eq!(linked_size(&units), size);
     let names: Vec<&str> = linked.textures.iter().map(|t| &*t.name).collect();
     assert_eq!(names, ["oak", "ash"]);
     let calls: Vec<FuncId> = crate::calls::callees(linked.entry()).collect();

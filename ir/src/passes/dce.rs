@@ -388,8 +388,8 @@ impl Sweep<'_> {
     /// Removes the slopes of a sample or an op if none is used.
     fn drop_unused_slopes(&self, inst: &mut Inst) {
         let (numbers, without) = match inst.kind {
-            InstKind::Sample(texture, detail, Slopes::Given) => {
-                let without = InstKind::Sample(texture, detail, Slopes::Omitted);
+            InstKind::Sample(texture, mip, Slopes::Given) => {
+                let without = InstKind::Sample(texture, mip, Slopes::Omitted);
                 (Slopes::Omitted.result_count(), without)
             }
             InstKind::WithSlopes(op) => (1, InstKind::Op(op)),

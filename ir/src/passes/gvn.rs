@@ -141,9 +141,7 @@ impl ListKey {
     fn of(inst: &Inst) -> Option<ListKey> {
         let args = || inst.args.clone();
         Some(match inst.kind {
-            InstKind::Sample(texture, detail, slopes) => {
-                ListKey::Sample(texture, detail, slopes, args())
-            }
+            InstKind::Sample(texture, mip, slopes) => ListKey::Sample(texture, mip, slopes, args()),
             InstKind::WithSlopes(op) => ListKey::WithSlopes(op, args()),
             _ => return None,
         })

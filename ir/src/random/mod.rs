@@ -54,7 +54,7 @@ pub fn generate_convergent(seed: u64) -> Module {
                 let coordinates = inst.args.clone();
                 inst.args
                     .extend(coordinates.iter().cycle().take(4).copied());
-                inst.kind = InstKind::Sample(texture, MipSelection::Gradients, slopes);
+                inst.kind = InstKind::Sample(texture, MipSelection::GRADIENTS, slopes);
             }
             _ => unreachable!("nothing else is refused"),
         }

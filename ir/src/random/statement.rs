@@ -157,17 +157,17 @@ impl Maker<'_> {
                 }
             }
             15 | 16 => {
-                let detail = match self.random.below(6) {
-                    0 => MipSelection::Gradients,
-                    1 => MipSelection::Level,
+                let mip = match self.random.below(6) {
+                    0 => MipSelection::GRADIENTS,
+                    1 => MipSelection::LEVEL,
                     _ => MipSelection::Shadows,
                 };
                 let slopes = match self.random.below(4) {
                     0 => Slopes::Given,
                     _ => Slopes::Omitted,
                 };
-                let kind = InstKind::Sample(TextureId(0), detail, slopes);
-                self.described(kind, detail.operand_count());
+                let kind = InstKind::Sample(TextureId(0), mip, slopes);
+                self.described(kind, mip.operand_count());
             }
             17 => drop(self.described(InstKind::MakeClosure(ClosureId(0)), 4)),
             18 => drop(self.described(InstKind::ClosureAdd, 2)),

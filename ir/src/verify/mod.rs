@@ -23,7 +23,7 @@
 //! 11. `Edge`: the values that a yield, break, continue, return or the entry of a loop passes fit
 //!     their targets, in number and types.
 //! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters
-//!     in number, element and length.
+//!     in number, element and length. A module has at most [`MAX_FUNCTIONS`].
 //! 13. `Array`: arrays have at least one element, those of a function at most
 //!     [`MAX_ARRAY_ELEMENTS`] together; parameters come first, and none has mode `Return`.
 //! 14. `ArrayParam`: positions of members are positions of parameters, results and array
@@ -130,6 +130,10 @@ impl std::error::Error for Violation {}
 /// The violations, in the order found; at most [`MAX_VIOLATIONS`].
 pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     let mut report = Report::default();
+    let functions = module.functions.len();
+    report.require(functions <= MAX_FUNCTIONS, Rule::Call, || {
+        format!("there are {functions} functions, more than {MAX_FUNCTIONS}")
+    });
     let interface = interface(module, &mut report);
     if report.violations.is_empty() {
         for (i, function) in module.functions.iter().enumerate() {

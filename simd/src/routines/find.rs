@@ -92,9 +92,7 @@ macro_rules! find_shapes {
         match $bits {
             $(Some(bits) if bits == const { shape_code($shapes) } => match $level {
                 #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx512 => Some(avx512::unmasked::<$part, $n, { shape_code($shapes) }> as UnmaskedRoutine),
-                #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx2 => Some(avx2::unmasked::<$part, $n, { shape_code($shapes) }> as UnmaskedRoutine),
+                SimdLevel::Avx2 | SimdLevel::Avx512 => Some(avx2::unmasked::<$part, $n, { shape_code($shapes) }> as UnmaskedRoutine),
                 #[cfg(target_arch = "x86_64")]
                 _ => None,
                 #[cfg(not(target_arch = "x86_64"))]

@@ -122,9 +122,7 @@ macro_rules! at_level {
     ($level:expr, $type:ty, $body:ident::<$($generic:ty),*>) => {
         match $level {
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => avx512::$body::<$($generic),*> as $type,
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => avx2::$body::<$($generic),*> as $type,
+            SimdLevel::Avx2 | SimdLevel::Avx512 => avx2::$body::<$($generic),*> as $type,
             _ => baseline::$body::<$($generic),*> as $type,
         }
     };
@@ -167,8 +165,6 @@ macro_rules! level {
 level!(portable, portable);
 #[cfg(target_arch = "x86_64")]
 level!(avx2, avx2, #[target_feature(enable = "avx2,fma")]);
-#[cfg(target_arch = "x86_64")]
-level!(avx512, avx512, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
 
 /// The routines of the baseline.
 mod baseline {
@@ -199,7 +195,6 @@ pub use superinstruction::{Superinstruction, SuperinstructionSet, find_superinst
 const _: () = {
     #[cfg(target_arch = "x86_64")]
     {
-        assert!(vector_width(SimdLevel::Avx512) == vector::avx512::Words::ELEMENTS);
         assert!(vector_width(SimdLevel::Avx2) == vector::avx2::Words::ELEMENTS);
     }
     assert!(vector_width(SimdLevel::Baseline) == vector::portable::Words::ELEMENTS);

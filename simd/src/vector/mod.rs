@@ -387,6 +387,4 @@ macro_rules! pairs {
 // After the macros, which they use.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(super) mod avx512;
 pub(super) mod portable;

@@ -2,6 +2,7 @@
 
 use super::*;
 use adumbra::group::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
+use adumbra_ir::limits::MAX_FUNCTIONS;
 
 const SCALE: &str = "shader scale(float x, int n = 1, float3 v = float3(0.0), out float y, out float3 w) { y = x * n; w = y * v; }";
 
@@ -300,6 +301,24 @@ fn limits() {
     group.expose_output("y", (&format!("u{}", units - 1), "y"));
     let found = refused(&group).diagnostics;
     assert_eq!(codes(&found), ["E0543"]);
+
+    // Functions: units with sources of their own have functions of their own.
+    let functions = 10_000;
+    let calls: String = (1..functions)
+        .map(|k| format!("void f{k}() {{ f{}(); }}\n", k + 1))
+        .collect();
+    let many =
+        format!("shader s(out float y) {{ f1(); y = 1.0; }} {calls} void f{functions}() {{}}");
+    let mut group = Group::new();
+    for k in 0..MAX_FUNCTIONS / functions + 1 {
+        let name = format!("u{k}");
+        group
+            .unit(&name, &sources(&many), None)
+            .expose_output(&name, (&name, "y"));
+    }
+    let found = refused(&group).diagnostics;
+    assert_eq!(codes(&found), ["E0543"]);
+    assert!(found[0].message.contains("functions"), "{found:?}");
 
     // Elements of arrays.
     let array =

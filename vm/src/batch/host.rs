@@ -1,13 +1,13 @@
 //! Batch instructions that work with the host: textures and messages.
 
 use super::chunk::{Chunk, HostRequests, RunContext};
-use super::instruction::SampleDetail;
+use super::instruction::footprint_operands;
 use super::planes::OperandRef;
 use crate::canonicalise;
 use adumbra_ir::host::{
     FaultKind, SampleRequest, Sampled, Texel, TexelSlopes, canonical_float, read_shadow,
 };
-use adumbra_ir::module::{MessageId, Slopes, TextureId};
+use adumbra_ir::module::{MessageId, MipSelection, Slopes, TextureId};
 use adumbra_ir::types::Type;
 
 /// An operand of an instruction as a float, for one point.
@@ -31,18 +31,18 @@ unsafe fn word(refs: *const OperandRef, operand: usize, point: usize) -> u32 {
 /// The request of one point, by the operands of a sample or of its adjoint.
 ///
 /// # Safety
-/// The instruction has those that [`SampleDetail::operand_count`] says, the chunk that point.
+/// The instruction has those that [`footprint_operands`] says, the chunk that point.
 unsafe fn request(
     texture: TextureId,
-    detail: SampleDetail,
+    mip: MipSelection,
     slopes: Slopes,
     refs: *const OperandRef,
     point: usize,
 ) -> SampleRequest {
     // SAFETY: guaranteed by the caller.
     let number = |operand| unsafe { float(refs, operand, point) };
-    let partial = |operand| match detail {
-        SampleDetail::Shadows => canonical_float(read_shadow(number(operand))),
+    let partial = |operand| match mip {
+        MipSelection::Shadows => canonical_float(read_shadow(number(operand))),
         _ => canonical_float(number(operand)),
     };
     SampleRequest {
@@ -53,7 +53,7 @@ unsafe fn request(
         dudy: partial(3),
         dvdx: partial(4),
         dvdy: partial(5),
-        level: (detail == SampleDetail::Level).then(|| canonical_float(number(6))),
+        level: (mip == MipSelection::LEVEL).then(|| canonical_float(number(6))),
         slopes: slopes == Slopes::Given,
     }
 }
@@ -64,7 +64,7 @@ impl Chunk {
     pub(super) unsafe fn sample(
         &mut self,
         texture: TextureId,
-        detail: SampleDetail,
+        mip: MipSelection,
         slopes: Slopes,
         elsewhere: (u32, u32),
         refs: *const OperandRef,
@@ -81,12 +81,12 @@ impl Chunk {
         for point in self.active.iter() {
             points.push(context.first + point);
             // SAFETY: guaranteed by the caller.
-            requests.push(unsafe { request(texture, detail, slopes, refs, point) });
+            requests.push(unsafe { request(texture, mip, slopes, refs, point) });
         }
         answers.clear();
         answers.resize(requests.len(), Sampled::Pending);
         self.request_samples(context);
-        let first = detail.operand_count();
+        let first = footprint_operands(mip);
         let mut waits = false;
         for (point, answer) in self.active.iter().zip(&self.requests.answers) {
             match answer {
@@ -115,7 +115,7 @@ impl Chunk {
     pub(super) unsafe fn texture_adjoint(
         &mut self,
         texture: TextureId,
-        detail: SampleDetail,
+        mip: MipSelection,
         slopes: Slopes,
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
@@ -127,11 +127,11 @@ impl Chunk {
         for point in self.active.iter().filter(|&point| !self.is_helper(point)) {
             filled.points.push(context.first + point);
             // SAFETY: guaranteed by the caller.
-            let request = unsafe { request(texture, detail, slopes, refs, point) };
+            let request = unsafe { request(texture, mip, slopes, refs, point) };
             filled.requests.push(request);
             // SAFETY: guaranteed by the caller.
             let number = |operand| canonical_float(unsafe { float(refs, operand, point) });
-            let first = detail.operand_count();
+            let first = footprint_operands(mip);
             let numbers = (first..first + slopes.result_count()).map(number);
             filled.adjoints.push(Texel::of_numbers(numbers));
         }

@@ -5,7 +5,7 @@ use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::closures::planes::NodeKind;
 use crate::native::ArithmeticKind;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::module::{IndexCheck, Slopes};
+use adumbra_ir::module::{IndexCheck, MipSelection, Slopes};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
 
@@ -155,7 +155,7 @@ pub(super) enum BatchOp {
     /// result.
     Sample {
         texture: u32,
-        detail: SampleDetail,
+        mip: MipSelection,
         slopes: Slopes,
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
         elsewhere: (u32, u32),
@@ -163,7 +163,7 @@ pub(super) enum BatchOp {
     /// The adjoint of a sample. Operands: those of the sample's footprint, then the numbers.
     TextureAdjoint {
         texture: u32,
-        detail: SampleDetail,
+        mip: MipSelection,
         slopes: Slopes,
     },
     /// The difference to a neighbour. Operands: the plane for it, the value. Registers that are not
@@ -198,24 +198,11 @@ pub(super) struct RoutineCall {
     pub(super) refs: u32,
 }
 
-/// How a sample gives its footprint.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum SampleDetail {
-    /// By the shadows of u and v, as they are read.
-    Shadows,
-    /// By partials that the shader computes.
-    Gradients,
-    /// By the level itself.
-    Level,
-}
-
-impl SampleDetail {
-    /// The number of operands of the footprint, u and v included.
-    pub(super) const fn operand_count(self) -> usize {
-        match self {
-            SampleDetail::Shadows | SampleDetail::Gradients => 6,
-            SampleDetail::Level => 7,
-        }
+/// The number of operands of a sample's footprint, u and v included.
+pub(super) const fn footprint_operands(mip: MipSelection) -> usize {
+    match mip {
+        MipSelection::Shadows | MipSelection::GRADIENTS => 6,
+        MipSelection::LEVEL => 7,
     }
 }
 

@@ -284,24 +284,24 @@ impl Chunk {
                 }
                 BatchOp::Sample {
                     texture,
-                    detail,
+                    mip,
                     slopes,
                     elsewhere,
                 } => {
                     let texture = TextureId(texture);
                     // SAFETY: the operands of the footprint, then a plane for each result
                     // (`Loader::sample`).
-                    unsafe { self.sample(texture, detail, slopes, elsewhere, refs, context) };
+                    unsafe { self.sample(texture, mip, slopes, elsewhere, refs, context) };
                 }
                 BatchOp::TextureAdjoint {
                     texture,
-                    detail,
+                    mip,
                     slopes,
                 } => {
                     let texture = TextureId(texture);
                     // SAFETY: the operands of the footprint (`Loader::explicit_footprint`), then
                     // one for each number of the adjoint.
-                    unsafe { self.texture_adjoint(texture, detail, slopes, refs, context) };
+                    unsafe { self.texture_adjoint(texture, mip, slopes, refs, context) };
                 }
                 BatchOp::Difference {
                     direction,

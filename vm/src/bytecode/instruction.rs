@@ -48,6 +48,13 @@ pub const fn register_count(lanes: Lanes) -> u32 {
     }
 }
 
+/// The registers of a value with these lanes: its own first.
+pub(crate) fn value_registers(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
+    let shadows = Direction::BOTH.into_iter().zip(register + 1..);
+    let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
+    std::iter::once(register).chain(shadows.map(|(_, register)| register))
+}
+
 /// The kind of an instruction. In the comments `d`, `a`, `b`, `c` are its words in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opcode {
@@ -113,15 +120,9 @@ pub enum Opcode {
     Query,
     /// Returns to the caller; the shader itself ends.
     Return,
-    /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
-    /// listed at `c`: four numbers, and their slopes along u and along v where they are given.
-    Sample(Lanes, Lanes, Slopes),
-    /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y are in the registers listed at `a`,
-    /// the results go to those listed at `c`.
-    SampleGradients(Slopes),
-    /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
-    /// to those listed at `c`.
-    SampleLevel(Slopes),
+    /// Samples texture `d`; the results go to the registers listed at `c`: four numbers, and their
+    /// slopes along u and along v where they are given.
+    Sample(SampleMip, Slopes),
     /// Passes the adjoint of a sample of texture `d` to the host: u, v, what its footprint comes
     /// from, four numbers, and their slopes where they are given, in the registers listed at `a`.
     TextureAdjoint(ExplicitMip, Slopes),
@@ -144,6 +145,36 @@ pub enum Opcode {
     ClosureTint,
     /// Control cannot come here; the point stops if it does.
     Unreachable,
+}
+
+/// The source of the footprint of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SampleMip {
+    /// Those of the shadows of u and v, in `a` and `b`, that there are.
+    Shadows(Lanes, Lanes),
+    /// Operands after u and v, in the registers listed at `a`.
+    Explicit(ExplicitMip),
+}
+
+impl SampleMip {
+    /// The roles of the words that u and v come from.
+    const fn roles(self) -> [OperandRole; 2] {
+        match self {
+            SampleMip::Shadows(u, v) => [OperandRole::Read(u), OperandRole::Read(v)],
+            SampleMip::Explicit(mip) => {
+                let operands = OperandRole::ReadList(mip.operand_count() as u32);
+                [operands, OperandRole::Unused]
+            }
+        }
+    }
+
+    /// The lanes in its name.
+    fn shown_lanes(self) -> Vec<Lanes> {
+        match self {
+            SampleMip::Shadows(u, v) => vec![u, v],
+            SampleMip::Explicit(_) => Vec::new(),
+        }
+    }
 }
 
 /// The role of a word of an instruction.
@@ -203,6 +234,18 @@ pub enum Successors {
 /// The list of the results of a sample.
 const fn texel(slopes: Slopes) -> OperandRole {
     OperandRole::WriteList(slopes.result_count() as u32)
+}
+
+/// The name of a sample.
+const fn sample_name(mip: SampleMip, slopes: Slopes) -> &'static str {
+    let names = match mip {
+        SampleMip::Shadows(..) => ["sample", "sample.sloped"],
+        SampleMip::Explicit(ExplicitMip::Gradients) => {
+            ["sample.gradients", "sample.gradients.sloped"]
+        }
+        SampleMip::Explicit(ExplicitMip::Level) => ["sample.level", "sample.level.sloped"],
+    };
+    names[slopes as usize]
 }
 
 /// The number of operands of the adjoint of a sample.
@@ -301,8 +344,10 @@ instructions! {
     Restore, "restore", [], Next, first([Number, Number]);
     Call, "call", [], Next, first([Function, Number]);
     Return, "return", [], None, first([]);
-    Sample(u, v, slopes), ["sample", "sample.sloped"][slopes as usize], [u, v], Next,
-        first([Texture, Read(u), Read(v), texel(slopes)]);
+    Sample(mip, slopes), sample_name(mip, slopes), mip.shown_lanes(), Next, {
+            let [u, v] = mip.roles();
+            first([Texture, u, v, texel(slopes)])
+        };
     MakeClosure, "closure", [], Next, first([Write(NO), Shape, Arguments]);
     ClosureAdd, "closure.add", [], Next,
         first([Write(NO), Read(NO), Read(NO)]);
@@ -311,11 +356,6 @@ instructions! {
     ClosureTint, "closure.tint", [], Next,
         first([Write(NO), Read(NO), ReadList(3)]);
     Unreachable, "unreachable", [], None, first([]);
-    SampleGradients(slopes),
-        ["sample.gradients", "sample.gradients.sloped"][slopes as usize], [], Next,
-        first([Texture, ReadList(6), Unused, texel(slopes)]);
-    SampleLevel(slopes), ["sample.level", "sample.level.sloped"][slopes as usize], [], Next,
-        first([Texture, ReadList(3), Unused, texel(slopes)]);
     Message, "message", [], Next, first([Message, Arguments]);
     ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO)]);
     ArrayResize, "array.resize", [], Next,
@@ -359,12 +399,7 @@ impl Opcode {
 
     /// Whether it is a sample that has the slopes of its numbers for results.
     pub const fn wants_slopes(self) -> bool {
-        matches!(
-            self,
-            Opcode::Sample(_, _, Slopes::Given)
-                | Opcode::SampleGradients(Slopes::Given)
-                | Opcode::SampleLevel(Slopes::Given)
-        )
+        matches!(self, Opcode::Sample(_, Slopes::Given))
     }
 
     /// Whether control never continues at the next instruction.

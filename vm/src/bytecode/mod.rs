@@ -12,10 +12,12 @@ mod validate;
 mod work;
 
 pub use instruction::{
-    BytecodeInstruction, Opcode, OperandRole, Register, ShadowPattern, Successors, WORDS,
-    register_count,
+    BytecodeInstruction, Opcode, OperandRole, Register, SampleMip, ShadowPattern, Successors,
+    WORDS, register_count,
 };
 
+#[cfg(feature = "batch")]
+pub(crate) use instruction::value_registers;
 pub(crate) use operands::Operands;
 pub(crate) use validate::validate;
 pub(crate) use work::{insert_queries, query_period};

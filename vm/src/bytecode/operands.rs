@@ -1,20 +1,10 @@
 //! Operands of bytecode instructions: the registers that each one writes and reads, and the words
 //! that it moves.
 
+use super::instruction::value_registers;
 use super::{Bytecode, BytecodeInstruction, BytecodeTape, Opcode, OperandRole, Register};
 use adumbra_ir::module::Message;
-use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
-
-/// Calls `each` for the registers of a value with these lanes.
-fn each_word(register: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
-    each(register);
-    for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
-        if lanes.has(direction) {
-            each(register + offset);
-        }
-    }
-}
 
 /// The registers that an instruction saves or restores.
 fn saved(code: &BytecodeInstruction) -> Range<u32> {
@@ -95,7 +85,7 @@ impl<'p> Operands<'p> {
         }
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             match role {
-                OperandRole::Write(lanes) => each_word(word, lanes, &mut each),
+                OperandRole::Write(lanes) => value_registers(word, lanes).for_each(&mut each),
                 OperandRole::WriteList(_) | OperandRole::Taken => {
                     self.each_listed(code, i, &mut each);
                 }
@@ -113,7 +103,7 @@ impl<'p> Operands<'p> {
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             match role {
                 OperandRole::Read(lanes) if Register(word).as_constant().is_none() => {
-                    each_word(word, lanes, &mut each);
+                    value_registers(word, lanes).for_each(&mut each);
                 }
                 OperandRole::ReadList(_) | OperandRole::Arguments => {
                     self.each_listed(code, i, &mut each);
@@ -138,7 +128,7 @@ mod tests {
     use adumbra_ir::host::WORDS_PER_STEP;
     use adumbra_ir::module::ClosureShape;
     use adumbra_ir::text::parse;
-    use adumbra_ir::types::{Scalar, Type};
+    use adumbra_ir::types::{Lanes, Scalar, Type};
     use std::sync::Arc;
 
     const LEN: u32 = 1_000;

@@ -4,7 +4,7 @@ use super::BytecodeLowering;
 use super::function::{FunctionEmitter, ValueLocation};
 use super::linear_order::InstVisitor;
 use super::parallel_moves::RegisterOperand;
-use crate::bytecode::{BytecodeTape, Opcode, Register};
+use crate::bytecode::{BytecodeTape, Opcode, Register, SampleMip};
 use adumbra_ir::module::{
     ArrayId, FuncId, Inst, InstKind, MipSelection, PassingMode, RecordId, TapeId, ValueId,
 };
@@ -85,17 +85,15 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 self.release(args, at);
                 let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let words = [texture.0, u.register.0, v.register.0, self.list(registers)];
-                self.emit_at(inst.span, Opcode::Sample(u.lanes, v.lanes, *slopes), words);
+                let opcode = Opcode::Sample(SampleMip::Shadows(u.lanes, v.lanes), *slopes);
+                self.emit_at(inst.span, opcode, words);
             }
-            InstKind::Sample(texture, detail, slopes) => {
+            InstKind::Sample(texture, MipSelection::Explicit(mip), slopes) => {
                 let given: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
                 let given = self.list(given);
                 self.release(args, at);
                 let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
-                let opcode = match detail {
-                    MipSelection::Level => Opcode::SampleLevel(*slopes),
-                    _ => Opcode::SampleGradients(*slopes),
-                };
+                let opcode = Opcode::Sample(SampleMip::Explicit(*mip), *slopes);
                 let words = [texture.0, given, 0, self.list(registers)];
                 self.emit_at(inst.span, opcode, words);
             }

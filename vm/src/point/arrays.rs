@@ -2,7 +2,7 @@
 
 use super::moves::{by_lanes, copy, read};
 use super::state::offset;
-use super::state::{Handler, PointState, ThreadedInstruction, next};
+use super::state::{Handler, PointState, ThreadedInstruction, handler, next};
 use crate::bytecode::{BytecodeArray, register_count};
 use adumbra_ir::host::{FaultKind, move_steps};
 use adumbra_ir::types::{Direction, Lanes};
@@ -19,111 +19,65 @@ fn clamp(ip: *const ThreadedInstruction, state: &mut PointState, index: u32, len
 
 /// `words`: to, index, first element, number of elements.
 pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
-    /// # Safety
-    /// As for [`Handler`].
-    unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const ThreadedInstruction,
-        file: *mut u32,
-        state: &mut PointState,
-        _: f32,
-        _: f32,
-        _: f32,
-    ) -> *const ThreadedInstruction {
+    handler!(body, [TO, FROM], |ip, file, state| {
         // SAFETY: validation checked the registers and the array; the index is below its length.
-        unsafe {
-            let [to, index, base, len, ..] = (*ip).words;
-            let index = clamp(ip, state, read(file, index), len);
-            let element = base + index * register_count(Lanes::from_bits(FROM));
-            copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
-            next(ip, file, state)
-        }
-    }
+        let [to, index, base, len, ..] = (*ip).words;
+        let index = clamp(ip, state, read(file, index), len);
+        let element = base + index * register_count(Lanes::from_bits(FROM));
+        copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
+        next(ip, file, state)
+    });
     by_lanes!(body, to, from)
 }
 
 /// `words`: first element, number of elements, index, from.
 pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
-    /// # Safety
-    /// As for [`Handler`].
-    unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const ThreadedInstruction,
-        file: *mut u32,
-        state: &mut PointState,
-        _: f32,
-        _: f32,
-        _: f32,
-    ) -> *const ThreadedInstruction {
+    handler!(body, [TO, FROM], |ip, file, state| {
         // SAFETY: validation checked the registers and the array; the index is below its length.
-        unsafe {
-            let [base, len, index, from, ..] = (*ip).words;
-            let index = clamp(ip, state, read(file, index), len);
-            let element = base + index * register_count(Lanes::from_bits(TO));
-            copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
-            next(ip, file, state)
-        }
-    }
+        let [base, len, index, from, ..] = (*ip).words;
+        let index = clamp(ip, state, read(file, index), len);
+        let element = base + index * register_count(Lanes::from_bits(TO));
+        copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
+        next(ip, file, state)
+    });
     by_lanes!(body, to, from)
 }
 
-/// `words`: first register, number of registers.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_zero(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: first register, number of registers.
+handler!(array_zero, |ip, file, state| {
     // SAFETY: validation checked the array.
-    unsafe {
-        let [base, registers, ..] = (*ip).words;
-        if let Some(kind) = state.take_move_steps(ip) {
-            return state.stop(ip, kind);
-        }
-        file.add(base as usize).write_bytes(0, registers as usize);
-        next(ip, file, state)
+    let [base, registers, ..] = (*ip).words;
+    if let Some(kind) = state.take_move_steps(ip) {
+        return state.stop(ip, kind);
     }
-}
+    file.add(base as usize).write_bytes(0, registers as usize);
+    next(ip, file, state)
+});
 
-/// `words`: to, array by its number, parts asked for, elements of a part.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_resize(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, array by its number, parts asked for, elements of a part.
+handler!(array_resize, |ip, file, state| {
     // SAFETY: validation checked the registers and the array; no more elements are cleared than it
     // has.
-    unsafe {
-        let [to, array, parts, part, ..] = (*ip).words;
-        let array = state.program.arrays[array as usize];
-        let mut parts = read(file, parts);
-        if (parts as i32) < 0 {
-            state.fault(ip, FaultKind::NegativeArraySize);
-            parts = 0;
-        }
-        let elements = parts.max(1).checked_mul(part);
-        let Some(elements) = elements.filter(|&n| n <= array.len) else {
-            return state.stop(ip, FaultKind::ArraySize);
-        };
-        if let Some(kind) = state.take_steps(move_steps(elements)) {
-            return state.stop(ip, kind);
-        }
-        let registers = elements * array.stride();
-        file.add(array.base as usize)
-            .write_bytes(0, registers as usize);
-        *file.add(to as usize) = parts;
-        next(ip, file, state)
+    let [to, array, parts, part, ..] = (*ip).words;
+    let array = state.program.arrays[array as usize];
+    let mut parts = read(file, parts);
+    if (parts as i32) < 0 {
+        state.fault(ip, FaultKind::NegativeArraySize);
+        parts = 0;
     }
-}
+    let elements = parts.max(1).checked_mul(part);
+    let Some(elements) = elements.filter(|&n| n <= array.len) else {
+        return state.stop(ip, FaultKind::ArraySize);
+    };
+    if let Some(kind) = state.take_steps(move_steps(elements)) {
+        return state.stop(ip, kind);
+    }
+    let registers = elements * array.stride();
+    file.add(array.base as usize)
+        .write_bytes(0, registers as usize);
+    *file.add(to as usize) = parts;
+    next(ip, file, state)
+});
 
 /// Copies elements of one array to another; shadows that the source lacks become zero.
 ///
@@ -174,69 +128,45 @@ unsafe fn two_arrays(
     }
 }
 
-/// `words`: to, from, as numbers of arrays.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_copy(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, from, as numbers of arrays.
+handler!(array_copy, |ip, file, state| {
     // SAFETY: validation checked both arrays.
-    unsafe {
-        let [to, from] = match two_arrays(ip, state) {
-            Ok(arrays) => arrays,
-            Err(kind) => return state.stop(ip, kind),
-        };
-        copy_elements(
-            file.add(to.base as usize),
-            to,
-            file.add(from.base as usize),
-            from,
-        );
-        next(ip, file, state)
-    }
-}
+    let [to, from] = match two_arrays(ip, state) {
+        Ok(arrays) => arrays,
+        Err(kind) => return state.stop(ip, kind),
+    };
+    copy_elements(
+        file.add(to.base as usize),
+        to,
+        file.add(from.base as usize),
+        from,
+    );
+    next(ip, file, state)
+});
 
-/// `words`: to, from, as numbers of arrays; where the part of the longer begins.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_copy_part(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, from, as numbers of arrays; where the part of the longer begins.
+handler!(array_copy_part, |ip, file, state| {
     // SAFETY: validation checked both arrays and the register; the part is inside the longer array.
-    unsafe {
-        let [mut to, mut from] = match two_arrays(ip, state) {
-            Ok(arrays) => arrays,
-            Err(kind) => return state.stop(ip, kind),
-        };
-        let start = (read(file, (*ip).words[2]) as i32).max(0) as u32;
-        let start = start.min(to.len.abs_diff(from.len));
-        let longer = if to.len > from.len {
-            &mut to
-        } else {
-            &mut from
-        };
-        longer.base += start * longer.stride();
-        copy_elements(
-            file.add(to.base as usize),
-            to,
-            file.add(from.base as usize),
-            from,
-        );
-        next(ip, file, state)
-    }
-}
+    let [mut to, mut from] = match two_arrays(ip, state) {
+        Ok(arrays) => arrays,
+        Err(kind) => return state.stop(ip, kind),
+    };
+    let start = (read(file, (*ip).words[2]) as i32).max(0) as u32;
+    let start = start.min(to.len.abs_diff(from.len));
+    let longer = if to.len > from.len {
+        &mut to
+    } else {
+        &mut from
+    };
+    longer.base += start * longer.stride();
+    copy_elements(
+        file.add(to.base as usize),
+        to,
+        file.add(from.base as usize),
+        from,
+    );
+    next(ip, file, state)
+});
 
 /// The saved words from `distance` below the top, if there are as many as the array has registers.
 fn saved(state: &mut PointState, distance: u32, array: BytecodeArray) -> Option<&mut [u32]> {
@@ -245,58 +175,32 @@ fn saved(state: &mut PointState, distance: u32, array: BytecodeArray) -> Option<
     state.saved[..state.saved_top].get_mut(start..end)
 }
 
-/// `words`: to, from, as numbers of arrays; distance of the second below the top of the save stack.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_from_saved(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, from, as numbers of arrays; distance of the second below the top of the save stack.
+handler!(array_from_saved, |ip, file, state| {
     // SAFETY: validation checked both arrays; the saved words are outside the file, and long
     // enough.
-    unsafe {
-        let [to, from] = match two_arrays(ip, state) {
-            Ok(arrays) => arrays,
-            Err(kind) => return state.stop(ip, kind),
-        };
-        match saved(state, (*ip).words[2], from) {
-            Some(words) => copy_elements(file.add(to.base as usize), to, words.as_ptr(), from),
-            None => return state.stop(ip, FaultKind::Unreachable),
-        }
-        next(ip, file, state)
+    let [to, from] = match two_arrays(ip, state) {
+        Ok(arrays) => arrays,
+        Err(kind) => return state.stop(ip, kind),
+    };
+    match saved(state, (*ip).words[2], from) {
+        Some(words) => copy_elements(file.add(to.base as usize), to, words.as_ptr(), from),
+        None => return state.stop(ip, FaultKind::Unreachable),
     }
-}
+    next(ip, file, state)
+});
 
-/// `words`: to, from, as numbers of arrays; distance of the first below the top of the save stack.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn array_to_saved(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, from, as numbers of arrays; distance of the first below the top of the save stack.
+handler!(array_to_saved, |ip, file, state| {
     // SAFETY: validation checked both arrays; the saved words are outside the file, and long
     // enough.
-    unsafe {
-        let [to, from] = match two_arrays(ip, state) {
-            Ok(arrays) => arrays,
-            Err(kind) => return state.stop(ip, kind),
-        };
-        match saved(state, (*ip).words[2], to) {
-            Some(words) => {
-                copy_elements(words.as_mut_ptr(), to, file.add(from.base as usize), from)
-            }
-            None => return state.stop(ip, FaultKind::Unreachable),
-        }
-        next(ip, file, state)
+    let [to, from] = match two_arrays(ip, state) {
+        Ok(arrays) => arrays,
+        Err(kind) => return state.stop(ip, kind),
+    };
+    match saved(state, (*ip).words[2], to) {
+        Some(words) => copy_elements(words.as_mut_ptr(), to, file.add(from.base as usize), from),
+        None => return state.stop(ip, FaultKind::Unreachable),
     }
-}
+    next(ip, file, state)
+});

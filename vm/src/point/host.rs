@@ -3,8 +3,8 @@
 
 use super::moves::read;
 use super::state::offset;
-use super::state::{PointState, ThreadedInstruction, next};
-use crate::bytecode::Opcode;
+use super::state::{PointState, ThreadedInstruction, handler, next};
+use crate::bytecode::{Opcode, SampleMip};
 use crate::canonicalise;
 use adumbra_ir::host::{
     ClosureRef, FaultKind, Host, SampleRequest, Texel, canonical_float, read_shadow,
@@ -13,89 +13,47 @@ use adumbra_ir::module::{ClosureId, ExplicitMip, MessageId, Slopes, TextureId};
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
-/// `words`: texture, u, v, list of the registers of the results.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn sample(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: texture, u, v, list of the registers of the results.
+handler!(sample, |ip, file, state| {
     // SAFETY: validation checked registers, shadows and the list; the caller of `execute` has lent
     // the host (`PointMachine::lend`).
-    unsafe {
-        let [texture, u, v, ..] = (*ip).words;
-        let Opcode::Sample(u_lanes, v_lanes, _) = state.opcode(ip) else {
-            unreachable!("only samples are loaded as samples");
+    let [texture, u, v, ..] = (*ip).words;
+    let Opcode::Sample(SampleMip::Shadows(u_lanes, v_lanes), slopes) = state.opcode(ip) else {
+        unreachable!("only samples are loaded as samples");
+    };
+    let shadow = |register: u32, lanes: Lanes, direction: Direction| {
+        let bits = if lanes.has(direction) {
+            read(file, register + offset(direction) as u32)
+        } else {
+            0
         };
-        let shadow = |register: u32, lanes: Lanes, direction: Direction| {
-            let bits = if lanes.has(direction) {
-                read(file, register + offset(direction) as u32)
-            } else {
-                0
-            };
-            canonical_float(read_shadow(f32::from_bits(bits)))
-        };
-        let request = SampleRequest {
-            texture: TextureId(texture),
-            u: canonical_float(f32::from_bits(read(file, u))),
-            v: canonical_float(f32::from_bits(read(file, v))),
-            dudx: shadow(u, u_lanes, Direction::X),
-            dudy: shadow(u, u_lanes, Direction::Y),
-            dvdx: shadow(v, v_lanes, Direction::X),
-            dvdy: shadow(v, v_lanes, Direction::Y),
-            level: None,
-            slopes: wants_slopes(ip, state),
-        };
-        ask(ip, file, state, request)
-    }
-}
+        canonical_float(read_shadow(f32::from_bits(bits)))
+    };
+    let request = SampleRequest {
+        texture: TextureId(texture),
+        u: canonical_float(f32::from_bits(read(file, u))),
+        v: canonical_float(f32::from_bits(read(file, v))),
+        dudx: shadow(u, u_lanes, Direction::X),
+        dudy: shadow(u, u_lanes, Direction::Y),
+        dvdx: shadow(v, v_lanes, Direction::X),
+        dvdy: shadow(v, v_lanes, Direction::Y),
+        level: None,
+        slopes: slopes == Slopes::Given,
+    };
+    ask(ip, file, state, request)
+});
 
-/// `words`: texture, list of u, v and the partials, unused, list of the registers of the results.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn sample_gradients(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: texture, list of u, v and the partials or the level, unused, list of the registers of
+// the results.
+handler!(sample_explicit, |ip, file, state| {
     // SAFETY: validation checked the lists; the caller of `execute` has lent the host
     // (`PointMachine::lend`).
-    unsafe {
-        let slopes = wants_slopes(ip, state);
-        let request = explicit_request(ip, file, state, ExplicitMip::Gradients, slopes);
-        ask(ip, file, state, request)
-    }
-}
-
-/// `words`: texture, list of u, v and the level, unused, list of the registers of the results.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn sample_level(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the lists; the caller of `execute` has lent the host
-    // (`PointMachine::lend`).
-    unsafe {
-        let slopes = wants_slopes(ip, state);
-        let request = explicit_request(ip, file, state, ExplicitMip::Level, slopes);
-        ask(ip, file, state, request)
-    }
-}
+    let Opcode::Sample(SampleMip::Explicit(mip), slopes) = state.opcode(ip) else {
+        unreachable!("only samples are loaded as samples");
+    };
+    let request = explicit_request(ip, file, state, mip, slopes == Slopes::Given);
+    ask(ip, file, state, request)
+});
 
 /// The canonical floats in the list that is the second word.
 ///
@@ -207,60 +165,37 @@ pub(super) unsafe fn answer(
     }
 }
 
-/// `words`: texture, list of u, v, the partials or the level, and the adjoint's numbers.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn texture_adjoint(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: texture, list of u, v, the partials or the level, and the adjoint's numbers.
+handler!(texture_adjoint, |ip, file, state| {
+    // SAFETY: validation checked the list, which has as many registers as the opcode has operands;
+    // the caller of `execute` has lent the host (`PointMachine::lend`).
     let Opcode::TextureAdjoint(mip, slopes) = state.opcode(ip) else {
         unreachable!("only adjoints are loaded as adjoints");
     };
-    // SAFETY: validation checked the list, which has as many registers as the opcode has operands;
-    // the caller of `execute` has lent the host (`PointMachine::lend`).
-    unsafe {
-        let request = explicit_request(ip, file, state, mip, slopes == Slopes::Given);
-        let first = (*ip).words[1] as usize + mip.operand_count();
-        let numbers = state.lists[first..][..slopes.result_count()].iter();
-        let numbers =
-            numbers.map(|&register| canonical_float(f32::from_bits(read(file, register))));
-        let adjoint = Texel::of_numbers(numbers);
-        (*state.host).texture_adjoint(&request, &adjoint);
-        next(ip, file, state)
-    }
-}
+    let request = explicit_request(ip, file, state, mip, slopes == Slopes::Given);
+    let first = (*ip).words[1] as usize + mip.operand_count();
+    let numbers = state.lists[first..][..slopes.result_count()].iter();
+    let numbers = numbers.map(|&register| canonical_float(f32::from_bits(read(file, register))));
+    let adjoint = Texel::of_numbers(numbers);
+    (*state.host).texture_adjoint(&request, &adjoint);
+    next(ip, file, state)
+});
 
 /// Whether a sample has the slopes of its numbers for results.
 fn wants_slopes(ip: *const ThreadedInstruction, state: &PointState) -> bool {
     state.opcode(ip).wants_slopes()
 }
 
-/// `words`: to, from. Suspends until the other points of the quad are here.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn difference(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, from. Suspends until the other points of the quad are here.
+handler!(difference, |ip, file, state| {
+    // SAFETY: validation checked the register.
     let Opcode::Difference(direction) = state.opcode(ip) else {
         unreachable!("only differences are loaded as differences");
     };
-    // SAFETY: validation checked the register.
-    let value = f32::from_bits(unsafe { read(file, (*ip).words[1]) });
+    let value = f32::from_bits(read(file, (*ip).words[1]));
     state.suspended = Some((ip, QuadPause::Difference(direction, value)));
     std::ptr::null()
-}
+});
 
 /// Writes the result of a difference.
 ///
@@ -300,34 +235,22 @@ unsafe fn arguments(
     buffer
 }
 
-/// `words`: message, list of the arguments' registers.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn message(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: message, list of the arguments' registers.
+handler!(message, |ip, file, state| {
     // SAFETY: validation checked the message and the list's registers; the caller of `execute` has
     // lent the host (`PointMachine::lend`).
-    unsafe {
-        if let Some(kind) = state.take_move_steps(ip) {
-            return state.stop(ip, kind);
-        }
-        let [message, list, ..] = (*ip).words;
-        let buffer = std::mem::take(&mut state.arguments);
-        let params = &state.program.interface.messages[message as usize].params;
-        let mut args = arguments(file, state, list, params, buffer);
-        (*state.host).message(MessageId(message), &args);
-        args.clear();
-        state.arguments = args;
-        next(ip, file, state)
+    if let Some(kind) = state.take_move_steps(ip) {
+        return state.stop(ip, kind);
     }
-}
+    let [message, list, ..] = (*ip).words;
+    let buffer = std::mem::take(&mut state.arguments);
+    let params = &state.program.interface.messages[message as usize].params;
+    let mut args = arguments(file, state, list, params, buffer);
+    (*state.host).message(MessageId(message), &args);
+    args.clear();
+    state.arguments = args;
+    next(ip, file, state)
+});
 
 impl PointState {
     /// Whether the point's closures are within their limit.
@@ -356,32 +279,20 @@ impl PointState {
     }
 }
 
-/// `words`: to, shape, list of the arguments' registers.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn make_closure(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, shape, list of the arguments' registers.
+handler!(make_closure, |ip, file, state| {
     // SAFETY: validation checked the shape, and the list's registers.
-    unsafe {
-        if let Some(kind) = state.take_move_steps(ip) {
-            return state.stop(ip, kind);
-        }
-        let [_, shape, list, ..] = (*ip).words;
-        let buffer = std::mem::take(&mut state.arguments);
-        let params = &state.program.interface.closures[shape as usize].params;
-        let mut args = arguments(file, state, list, params, buffer);
-        let closure = state.closures.leaf(ClosureId(shape), args.drain(..));
-        state.arguments = args;
-        state.put_closure(ip, file, closure)
+    if let Some(kind) = state.take_move_steps(ip) {
+        return state.stop(ip, kind);
     }
-}
+    let [_, shape, list, ..] = (*ip).words;
+    let buffer = std::mem::take(&mut state.arguments);
+    let params = &state.program.interface.closures[shape as usize].params;
+    let mut args = arguments(file, state, list, params, buffer);
+    let closure = state.closures.leaf(ClosureId(shape), args.drain(..));
+    state.arguments = args;
+    state.put_closure(ip, file, closure)
+});
 
 /// The closure in a register.
 ///
@@ -392,69 +303,33 @@ unsafe fn closure_in(file: *mut u32, state: &PointState, register: u32) -> Closu
     canonicalise::closure(state.closures.count(), unsafe { read(file, register) })
 }
 
-/// `words`: to, closure, closure.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn closure_add(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, closure, closure.
+handler!(closure_add, |ip, file, state| {
     // SAFETY: validation checked the registers.
-    unsafe {
-        let [_, a, b, ..] = (*ip).words;
-        let (a, b) = (closure_in(file, state, a), closure_in(file, state, b));
-        let closure = state.closures.add(a, b);
-        state.put_closure(ip, file, closure)
-    }
-}
+    let [_, a, b, ..] = (*ip).words;
+    let (a, b) = (closure_in(file, state, a), closure_in(file, state, b));
+    let closure = state.closures.add(a, b);
+    state.put_closure(ip, file, closure)
+});
 
-/// `words`: to, closure, weight.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn closure_scale(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, closure, weight.
+handler!(closure_scale, |ip, file, state| {
     // SAFETY: validation checked the registers.
-    unsafe {
-        let [_, a, weight, ..] = (*ip).words;
-        let a = closure_in(file, state, a);
-        let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
-        state.put_closure(ip, file, closure)
-    }
-}
+    let [_, a, weight, ..] = (*ip).words;
+    let a = closure_in(file, state, a);
+    let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
+    state.put_closure(ip, file, closure)
+});
 
-/// `words`: to, closure, list of the colour's registers.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn closure_tint(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: to, closure, list of the colour's registers.
+handler!(closure_tint, |ip, file, state| {
     // SAFETY: validation checked the registers and the list.
-    unsafe {
-        let [_, a, list, ..] = (*ip).words;
-        let a = closure_in(file, state, a);
-        let color = [0, 1, 2].map(|i| {
-            let register = state.lists[list as usize + i];
-            f32::from_bits(read(file, register))
-        });
-        let closure = state.closures.tint(a, color);
-        state.put_closure(ip, file, closure)
-    }
-}
+    let [_, a, list, ..] = (*ip).words;
+    let a = closure_in(file, state, a);
+    let color = [0, 1, 2].map(|i| {
+        let register = state.lists[list as usize + i];
+        f32::from_bits(read(file, register))
+    });
+    let closure = state.closures.tint(a, color);
+    state.put_closure(ip, file, closure)
+});

@@ -6,7 +6,7 @@ use super::state::{Handler, MAX_TAIL_CALLS, MOVE_STEPS, ThreadedInstruction, ind
 use super::{arrays, buffers, control, host, moves, tapes};
 use crate::basic_blocks::jump_targets;
 use crate::bytecode::{
-    Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register, WORDS,
+    Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register, SampleMip, WORDS,
 };
 use adumbra_ir::host::move_steps;
 use adumbra_simd::SimdLevel;
@@ -99,9 +99,8 @@ fn handler(
         Opcode::Iteration => control::iteration,
         Opcode::Query => control::query,
         Opcode::Return => control::return_to,
-        Opcode::Sample(..) => host::sample,
-        Opcode::SampleGradients(_) => host::sample_gradients,
-        Opcode::SampleLevel(_) => host::sample_level,
+        Opcode::Sample(SampleMip::Shadows(..), _) => host::sample,
+        Opcode::Sample(SampleMip::Explicit(_), _) => host::sample_explicit,
         Opcode::Buffer(..) => buffers::buffer,
         Opcode::BufferLength => buffers::length,
         Opcode::BufferAdd => buffers::add,

@@ -1,7 +1,7 @@
 //! Handlers that move values: between registers, from the globals, from a shadow.
 
 use super::state::offset;
-use super::state::{Handler, PointState, ThreadedInstruction, next};
+use super::state::{Handler, handler, next};
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::types::{Direction, Lanes};
 
@@ -58,54 +58,32 @@ macro_rules! by_lanes {
 
 /// `words`: to, from.
 pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
-    /// # Safety
-    /// As for [`Handler`].
-    unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const ThreadedInstruction,
-        file: *mut u32,
-        state: &mut PointState,
-        _: f32,
-        _: f32,
-        _: f32,
-    ) -> *const ThreadedInstruction {
+    handler!(body, [TO, FROM], |ip, file, state| {
         // SAFETY: validation checked source and target.
-        unsafe {
-            let words = &(*ip).words;
-            copy::<TO, FROM>(file.add(words[0] as usize), file.add(words[1] as usize));
-            next(ip, file, state)
-        }
-    }
+        let words = &(*ip).words;
+        copy::<TO, FROM>(file.add(words[0] as usize), file.add(words[1] as usize));
+        next(ip, file, state)
+    });
     by_lanes!(body, to, from)
 }
 
 /// `words`: to, word of the value among the globals, words from there to its shadows.
 pub(super) fn find_global(lanes: Lanes) -> Handler {
-    /// # Safety
-    /// As for [`Handler`].
-    unsafe fn body<const LANES: u8>(
-        ip: *const ThreadedInstruction,
-        file: *mut u32,
-        state: &mut PointState,
-        _: f32,
-        _: f32,
-        _: f32,
-    ) -> *const ThreadedInstruction {
+    handler!(body, [LANES], |ip, file, state| {
         // SAFETY: validation checked the registers and that the three words are among the globals,
         // whose length `run` checked.
-        unsafe {
-            let [to, word, stride, ..] = (*ip).words;
-            let to = file.add(to as usize);
-            let from = state.globals.add(word as usize);
-            *to = *from;
-            for direction in Direction::BOTH {
-                if Lanes::from_bits(LANES).has(direction) {
-                    let offset = offset(direction);
-                    *to.add(offset) = *from.add(offset * stride as usize);
-                }
+        let [to, word, stride, ..] = (*ip).words;
+        let to = file.add(to as usize);
+        let from = state.globals.add(word as usize);
+        *to = *from;
+        for direction in Direction::BOTH {
+            if Lanes::from_bits(LANES).has(direction) {
+                let offset = offset(direction);
+                *to.add(offset) = *from.add(offset * stride as usize);
             }
-            next(ip, file, state)
         }
-    }
+        next(ip, file, state)
+    });
     match lanes.bits() {
         0 => body::<0>,
         1 => body::<1>,
@@ -116,27 +94,16 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
 
 /// `words`: to, from.
 pub(super) fn find_shadow(direction: Direction) -> Handler {
-    /// # Safety
-    /// As for [`Handler`].
-    unsafe fn body<const OFFSET: usize>(
-        ip: *const ThreadedInstruction,
-        file: *mut u32,
-        state: &mut PointState,
-        _: f32,
-        _: f32,
-        _: f32,
-    ) -> *const ThreadedInstruction {
+    handler!(body, [OFFSET], |ip, file, state| {
         // SAFETY: validation checked the register that is written and the shadow that is read.
-        unsafe {
-            let words = &(*ip).words;
-            let shadow = f32::from_bits(*file.add(words[1] as usize + OFFSET));
-            *file.add(words[0] as usize) = read_shadow(shadow).to_bits();
-            next(ip, file, state)
-        }
-    }
+        let words = &(*ip).words;
+        let shadow = f32::from_bits(*file.add(words[1] as usize + OFFSET as usize));
+        *file.add(words[0] as usize) = read_shadow(shadow).to_bits();
+        next(ip, file, state)
+    });
     match direction {
-        Direction::X => body::<{ offset(Direction::X) }>,
-        Direction::Y => body::<{ offset(Direction::Y) }>,
+        Direction::X => body::<{ offset(Direction::X) as u8 }>,
+        Direction::Y => body::<{ offset(Direction::Y) as u8 }>,
     }
 }
 

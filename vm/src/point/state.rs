@@ -81,6 +81,30 @@ pub(super) type Handler = unsafe fn(
     ddy: f32,
 ) -> *const ThreadedInstruction;
 
+/// Defines a [`Handler`] of an instruction that reads no forwarded numbers: its name, its generic
+/// lanes or other constants, and its body. A note at its beginning says what it relies on.
+macro_rules! handler {
+    ($name:ident $(, [$($generic:ident),+])?,
+        |$ip:pat_param, $file:pat_param, $state:pat_param| $body:block
+    ) => {
+        /// # Safety
+        /// As for [`Handler`](crate::point::state::Handler).
+        pub(in crate::point) unsafe fn $name $(<$(const $generic: u8),+>)? (
+            $ip: *const $crate::point::state::ThreadedInstruction,
+            $file: *mut u32,
+            $state: &mut $crate::point::state::PointState,
+            _: f32,
+            _: f32,
+            _: f32,
+        ) -> *const $crate::point::state::ThreadedInstruction {
+            // SAFETY: by the note at the beginning of the body.
+            unsafe { $body }
+        }
+    };
+}
+
+pub(super) use handler;
+
 /// A return address.
 #[derive(Clone, Copy)]
 pub(super) struct ReturnAddress {
@@ -278,21 +302,11 @@ impl PointState {
     }
 }
 
-/// Ends a chain of calls; the evaluation continues after it.
-///
-/// # Safety
-/// As for [`Handler`].
-pub(super) unsafe fn pause(
-    ip: *const ThreadedInstruction,
-    _: *mut u32,
-    _: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// Ends a chain of calls; the evaluation continues after it.
+handler!(pause, |ip, _, _| {
     // SAFETY: loading puts an instruction after each pause.
-    unsafe { ip.add(1) }
-}
+    ip.add(1)
+});
 
 /// Continues with the instruction after `ip`, and forwards no value.
 ///

@@ -4,7 +4,7 @@
 //! words. Only their values count against the limit, so that it is met at the same record with and
 //! without shadows.
 
-use super::state::{PointState, ThreadedInstruction, next};
+use super::state::{handler, next};
 use crate::bytecode::Bytecode;
 use adumbra_ir::host::FaultKind;
 
@@ -71,71 +71,47 @@ impl Tapes {
     }
 }
 
-/// `words`: tape, the list of its registers.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn keep(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: tape, the list of its registers.
+handler!(keep, |ip, file, state| {
     // SAFETY: validation checked the tape, the list and its registers.
-    unsafe {
-        if let Some(kind) = state.take_move_steps(ip) {
-            return state.stop(ip, kind);
-        }
-        let [tape, list, ..] = (*ip).words;
-        let (fields, size) = state.tapes.shapes[tape as usize];
-        let kept = state.tapes.kept.saturating_add(fields);
-        if kept > state.limits.kept_words {
-            return state.stop(ip, FaultKind::KeptWords);
-        }
-        state.tapes.kept = kept;
-        let registers = &state.lists[list as usize..][..size as usize];
-        let words = registers
-            .iter()
-            .map(|&register| *file.add(register as usize));
-        state.tapes.words[tape as usize].extend(words);
-        next(ip, file, state)
+    if let Some(kind) = state.take_move_steps(ip) {
+        return state.stop(ip, kind);
     }
-}
+    let [tape, list, ..] = (*ip).words;
+    let (fields, size) = state.tapes.shapes[tape as usize];
+    let kept = state.tapes.kept.saturating_add(fields);
+    if kept > state.limits.kept_words {
+        return state.stop(ip, FaultKind::KeptWords);
+    }
+    state.tapes.kept = kept;
+    let registers = &state.lists[list as usize..][..size as usize];
+    let words = registers
+        .iter()
+        .map(|&register| *file.add(register as usize));
+    state.tapes.words[tape as usize].extend(words);
+    next(ip, file, state)
+});
 
-/// `words`: tape, the list of its registers; constants among them take nothing.
-///
-/// # Safety
-/// As for [`Handler`](super::state::Handler).
-pub(super) unsafe fn take(
-    ip: *const ThreadedInstruction,
-    file: *mut u32,
-    state: &mut PointState,
-    _: f32,
-    _: f32,
-    _: f32,
-) -> *const ThreadedInstruction {
+// `words`: tape, the list of its registers; constants among them take nothing.
+handler!(take, |ip, file, state| {
     // SAFETY: validation checked the tape, the list and its registers; constants, which come after
     // all registers in the file, are not written.
-    unsafe {
-        if let Some(kind) = state.take_move_steps(ip) {
-            return state.stop(ip, kind);
-        }
-        let [tape, list, ..] = (*ip).words;
-        let (fields, size) = state.tapes.shapes[tape as usize];
-        let words = &mut state.tapes.words[tape as usize];
-        let Some(rest) = words.len().checked_sub(size as usize) else {
-            return state.stop(ip, FaultKind::NothingKept);
-        };
-        let registers = &state.lists[list as usize..][..size as usize];
-        for (&register, &word) in registers.iter().zip(&words[rest..]) {
-            if register < state.program.registers {
-                *file.add(register as usize) = word;
-            }
-        }
-        words.truncate(rest);
-        state.tapes.kept -= fields;
-        next(ip, file, state)
+    if let Some(kind) = state.take_move_steps(ip) {
+        return state.stop(ip, kind);
     }
-}
+    let [tape, list, ..] = (*ip).words;
+    let (fields, size) = state.tapes.shapes[tape as usize];
+    let words = &mut state.tapes.words[tape as usize];
+    let Some(rest) = words.len().checked_sub(size as usize) else {
+        return state.stop(ip, FaultKind::NothingKept);
+    };
+    let registers = &state.lists[list as usize..][..size as usize];
+    for (&register, &word) in registers.iter().zip(&words[rest..]) {
+        if register < state.program.registers {
+            *file.add(register as usize) = word;
+        }
+    }
+    words.truncate(rest);
+    state.tapes.kept -= fields;
+    next(ip, file, state)
+});

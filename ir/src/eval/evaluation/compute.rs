@@ -162,8 +162,8 @@ impl<F: Number> Evaluation<'_, F> {
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
                 return Ok(Values::new());
             }
-            InstKind::Sample(texture, detail, slopes) => {
-                return self.sample(inst, texture, detail, slopes, args);
+            InstKind::Sample(texture, mip, slopes) => {
+                return self.sample(inst, texture, mip, slopes, args);
             }
             InstKind::TextureAdjoint(texture, mip, slopes) => {
                 self.texture_adjoint(texture, mip, slopes, args);
@@ -297,11 +297,11 @@ impl<F: Number> Evaluation<'_, F> {
         &mut self,
         inst: &Inst,
         texture: TextureId,
-        detail: MipSelection,
+        mip: MipSelection,
         slopes: Slopes,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
-        let request = sample_request(texture, detail, slopes, args);
+        let request = sample_request(texture, mip, slopes, args);
         match self.host.sample(&request).texel() {
             Some(texel) => Ok(self.answered(inst, texel)),
             None => Err(Halt::Pending(QuadPause::Texel(request))),
@@ -315,7 +315,7 @@ impl<F: Number> Evaluation<'_, F> {
         slopes: Slopes,
         args: &[EvalValue<F>],
     ) {
-        let request = sample_request(texture, mip.selection(), slopes, args);
+        let request = sample_request(texture, MipSelection::Explicit(mip), slopes, args);
         let number = |i: usize| canonical_value(args[i]).float;
         let numbers = (mip.operand_count()..args.len()).map(|i| number(i).to_f32());
         self.host
@@ -357,20 +357,20 @@ impl<F: Number> Evaluation<'_, F> {
 /// The request of a sample with these operands, u and v first; canonical.
 fn sample_request<F: Number>(
     texture: TextureId,
-    detail: MipSelection,
+    mip: MipSelection,
     slopes: Slopes,
     args: &[EvalValue<F>],
 ) -> SampleRequest<F> {
     let at = |i: usize| canonical_value(args[i]);
     let (u, v) = (at(0), at(1));
     let zero = F::default();
-    let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
+    let ([dudx, dudy], [dvdx, dvdy], level) = match mip {
         MipSelection::Shadows => (u.shadows, v.shadows, None),
-        MipSelection::Gradients => {
+        MipSelection::GRADIENTS => {
             let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| at(i).float);
             ([dudx, dudy], [dvdx, dvdy], None)
         }
-        MipSelection::Level => ([zero; 2], [zero; 2], Some(at(2).float)),
+        MipSelection::LEVEL => ([zero; 2], [zero; 2], Some(at(2).float)),
     };
     SampleRequest {
         texture,

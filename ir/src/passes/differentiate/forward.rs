@@ -273,11 +273,11 @@ impl Forward<'_, '_> {
                     self.tangents[result.index()] = Some(tangent.first);
                 }
             }
-            InstKind::Sample(texture, detail, slopes) => {
+            InstKind::Sample(texture, mip, slopes) => {
                 if let Some(tangents) = self.active.derivative_of_sample(inst, texture) {
                     let args = self.copied.args(&inst.args);
                     let types = std::iter::repeat_n(Scalar::F32, slopes.result_count());
-                    let kind = InstKind::Sample(tangents, detail, slopes);
+                    let kind = InstKind::Sample(tangents, mip, slopes);
                     let coordinates = [args[0], args[1]];
                     let sampled = self.builder.inst(kind, args, types, span);
                     let mut tangents: Args = sampled.iter().collect();

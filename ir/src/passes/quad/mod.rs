@@ -109,7 +109,7 @@ fn rewrite(function: &mut Function) {
                             inst.args.push(first);
                         }
                     }
-                    inst.kind = InstKind::Sample(texture, MipSelection::Gradients, slopes);
+                    inst.kind = InstKind::Sample(texture, MipSelection::GRADIENTS, slopes);
                 }
                 _ => {}
             }

@@ -28,6 +28,18 @@ fn call() {
 }
 
 #[test]
+fn functions_are_bounded() {
+    let many = |count: usize| {
+        let mut module = body("return");
+        let last = module.functions.last().expect("it has one").clone();
+        module.functions.resize(count, last);
+        module
+    };
+    sound(&many(MAX_FUNCTIONS));
+    breaks(Rule::Call, &many(MAX_FUNCTIONS + 1));
+}
+
+#[test]
 fn array() {
     let half = MAX_ARRAY_ELEMENTS / 2;
     sound(&body(&format!(

@@ -2,7 +2,8 @@
 //! their own.
 
 use super::super::instruction::{BatchOp, OperandLocation};
-use super::{DualLocation, Loader, registers};
+use super::{DualLocation, Loader};
+use crate::bytecode::value_registers;
 use crate::bytecode::{BytecodeInstruction, ShadowPattern};
 use crate::native::ArithmeticKind;
 use adumbra_ir::types::{Direction, Lanes};
@@ -67,8 +68,9 @@ impl Loader<'_> {
                 self.prepare_writes([to]);
                 self.emit_arithmetic(op, ShadowPattern::default(), to, &values[..op.arity()]);
                 let end = self.out.instructions.len();
-                for ((register, location), &last_use) in
-                    registers(to, result).zip(from.locations()).zip(last_uses)
+                for ((register, location), &last_use) in value_registers(to, result)
+                    .zip(from.locations())
+                    .zip(last_uses)
                 {
                     self.alias(register, location, last_use);
                 }
@@ -79,7 +81,7 @@ impl Loader<'_> {
                 return;
             }
         }
-        self.prepare_writes(registers(to, result));
+        self.prepare_writes(value_registers(to, result));
         self.emit_arithmetic(op, pattern, to, operands);
         let result = DualLocation {
             value: OperandLocation::Plane(to),
@@ -102,7 +104,7 @@ impl Loader<'_> {
         operands: &[DualLocation],
     ) {
         let routines = self.find_routines(op, pattern.result(), operands, false);
-        let results = registers(to, pattern.result()).map(OperandLocation::Plane);
+        let results = value_registers(to, pattern.result()).map(OperandLocation::Plane);
         let operands = operands.iter().flat_map(|operand| operand.locations());
         self.emit_on_planes(
             ArithmeticKind::Op(op),

@@ -2,9 +2,10 @@
 //! block ends.
 
 use super::super::instruction::{BatchOp, OperandLocation};
-use super::{DualLocation, Loader, ends_basic_block, registers};
+use super::{DualLocation, Loader, ends_basic_block};
 use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
+use crate::bytecode::value_registers;
 use adumbra_ir::types::{Direction, Lanes};
 
 impl Loader<'_> {
@@ -196,14 +197,14 @@ impl Loader<'_> {
     /// Whether registers can alias these locations, which are read now, after the registers were
     /// written.
     pub(super) fn can_alias(&self, to: u32, lanes: Lanes, from: DualLocation) -> bool {
-        let mut pairs = registers(to, lanes).zip(from.locations());
+        let mut pairs = value_registers(to, lanes).zip(from.locations());
         pairs.all(|(register, location)| {
             let is_free = match location {
                 OperandLocation::Plane(of) => {
                     of == register
                         || !self.in_array[of as usize]
                             && self.map[of as usize] == location
-                            && !registers(to, lanes).any(|written| written == of)
+                            && !value_registers(to, lanes).any(|written| written == of)
                 }
                 _ => true,
             };
@@ -221,15 +222,16 @@ impl Loader<'_> {
     ) {
         let in_planes = lanes.is_none() || !from.value.is_uniform();
         if in_planes && self.can_alias(to, lanes, from) {
-            for ((register, location), &last_use) in
-                registers(to, lanes).zip(from.locations()).zip(last_uses)
+            for ((register, location), &last_use) in value_registers(to, lanes)
+                .zip(from.locations())
+                .zip(last_uses)
             {
                 self.alias(register, location, last_use);
             }
             return;
         }
         // All is read before anything is written.
-        let written = registers(to, lanes);
+        let written = value_registers(to, lanes);
         let overlap = |location| matches!(location, OperandLocation::Plane(of) if written.clone().any(|s| s == of));
         let by_scratch = from.locations().any(overlap);
         let locations: Vec<OperandLocation> = from.locations().collect();

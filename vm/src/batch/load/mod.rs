@@ -16,23 +16,24 @@ mod step_counts;
 mod superinstruction;
 
 use super::call_graph::BatchCalls;
-use super::instruction::{
-    BailOutValue, BatchInstruction, BatchOp, OperandLocation, RoutineCall, SampleDetail,
-};
+use super::instruction::{BailOutValue, BatchInstruction, BatchOp, OperandLocation, RoutineCall};
 use crate::basic_blocks::{
     BatchBlocks, LocationsAtEnd, UniformRegisters, ends_basic_block, gives_uniform,
 };
-use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
+use crate::bytecode::{
+    Bytecode, BytecodeInstruction, Opcode, Operands, Register, SampleMip, ShadowPattern,
+    value_registers,
+};
 use crate::closures::planes::NodeKind;
 use crate::native::{ArithmeticKind, Segment, SegmentKey};
 use adumbra_ir::host::move_steps;
-use adumbra_ir::module::{ClosureId, ExplicitMip, Slopes};
+use adumbra_ir::module::{ClosureId, ExplicitMip, MipSelection, Slopes};
 use adumbra_ir::types::Direction;
 use adumbra_simd::{
     ConditionRoutine, CopyKind, OpRoutines, find_boolean_test, find_copy, find_test,
 };
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
-use dual_location::{DualLocation, registers};
+use dual_location::DualLocation;
 use rustc_hash::FxHashMap;
 use superinstruction::FusionCandidate;
 
@@ -393,7 +394,7 @@ impl Loader<'_> {
             }
             Opcode::Load(to, _) => {
                 let index = self.location(c);
-                let written = registers(a, to);
+                let written = value_registers(a, to);
                 self.prepare_writes(written.clone());
                 let planes = written.map(OperandLocation::Plane).chain([index]);
                 self.emit(
@@ -452,29 +453,25 @@ impl Loader<'_> {
             Opcode::Save | Opcode::Restore | Opcode::ArrayFromSaved | Opcode::ArrayToSaved => {
                 unreachable!("points leave the chunk before anything is saved")
             }
-            Opcode::Sample(u, v, slopes) => {
+            Opcode::Sample(SampleMip::Shadows(u, v), slopes) => {
                 let (u, v) = (self.dual_location(b, u), self.dual_location(c, v));
                 let zero =
                     |location: Option<OperandLocation>| location.unwrap_or(OperandLocation::Zero);
                 let mut operands = vec![u.value, v.value];
                 operands.extend(u.shadows.map(zero));
                 operands.extend(v.shadows.map(zero));
-                self.sample(code, SampleDetail::Shadows, slopes, operands);
+                self.sample(code, MipSelection::Shadows, slopes, operands);
             }
-            Opcode::SampleGradients(slopes) => {
-                let (detail, operands) = self.explicit_footprint(ExplicitMip::Gradients, b);
-                self.sample(code, detail, slopes, operands);
-            }
-            Opcode::SampleLevel(slopes) => {
-                let (detail, operands) = self.explicit_footprint(ExplicitMip::Level, b);
-                self.sample(code, detail, slopes, operands);
+            Opcode::Sample(SampleMip::Explicit(mip), slopes) => {
+                let operands = self.explicit_footprint(mip, b);
+                self.sample(code, MipSelection::Explicit(mip), slopes, operands);
             }
             Opcode::TextureAdjoint(mip, slopes) => {
-                let (detail, footprint) = self.explicit_footprint(mip, b);
+                let footprint = self.explicit_footprint(mip, b);
                 let numbers = self.all(&lists.list(code, 1)[mip.operand_count()..]);
                 let batch_op = BatchOp::TextureAdjoint {
                     texture: a,
-                    detail,
+                    mip: MipSelection::Explicit(mip),
                     slopes,
                 };
                 self.emit(batch_op, footprint.into_iter().chain(numbers));
@@ -566,21 +563,16 @@ impl Loader<'_> {
     }
 
     /// The operands of a sample's footprint, whose list begins there.
-    fn explicit_footprint(
-        &mut self,
-        mip: ExplicitMip,
-        start: u32,
-    ) -> (SampleDetail, Vec<OperandLocation>) {
+    fn explicit_footprint(&mut self, mip: ExplicitMip, start: u32) -> Vec<OperandLocation> {
         match mip {
             ExplicitMip::Gradients => {
                 let [u, v, dudx, dvdx, dudy, dvdy] = self.list(start);
-                (SampleDetail::Gradients, vec![u, v, dudx, dudy, dvdx, dvdy])
+                vec![u, v, dudx, dudy, dvdx, dvdy]
             }
             ExplicitMip::Level => {
                 let [u, v, level] = self.list(start);
                 let zero = OperandLocation::Zero;
-                let operands = vec![u, v, zero, zero, zero, zero, level];
-                (SampleDetail::Level, operands)
+                vec![u, v, zero, zero, zero, zero, level]
             }
         }
     }
@@ -626,7 +618,7 @@ impl Loader<'_> {
     fn sample(
         &mut self,
         code: &BytecodeInstruction,
-        detail: SampleDetail,
+        mip: MipSelection,
         slopes: Slopes,
         operands: Vec<OperandLocation>,
     ) {
@@ -635,7 +627,7 @@ impl Loader<'_> {
         let elsewhere = self.list_bail_out_values(self.position + 1);
         let batch_op = BatchOp::Sample {
             texture: code.words[0],
-            detail,
+            mip,
             slopes,
             elsewhere,
         };

@@ -1,8 +1,8 @@
 //! Programs with one fault each.
 
 use super::*;
-use crate::bytecode::{MAX_REGISTERS, ShadowPattern};
-use adumbra_ir::module::Slopes;
+use crate::bytecode::{MAX_REGISTERS, SampleMip, ShadowPattern};
+use adumbra_ir::module::{ExplicitMip, Slopes};
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::text::parse;
 use adumbra_ops::Op;
@@ -30,7 +30,8 @@ fn set(fits: impl Fn(Opcode) -> bool, word: usize, value: u32) -> impl Fn(&mut B
 fn every_engine_assumption_is_validated() {
     let is = |wanted: Opcode| move |opcode: Opcode| opcode == wanted;
     let arithmetic = |opcode| matches!(opcode, Opcode::Arithmetic(..));
-    let sample = |opcode| matches!(opcode, Opcode::Sample(..));
+    let sample = |opcode| matches!(opcode, Opcode::Sample(SampleMip::Shadows(..), _));
+    let explicit = |mip| is(Opcode::Sample(SampleMip::Explicit(mip), Slopes::Omitted));
     let global = |opcode| matches!(opcode, Opcode::Global(Lanes::XY));
     let moves = |opcode| matches!(opcode, Opcode::Move(..));
     type Spoil = Box<dyn Fn(&mut Bytecode)>;
@@ -123,15 +124,15 @@ fn every_engine_assumption_is_validated() {
         ),
         (
             "texture is missing",
-            Box::new(set(is(Opcode::SampleLevel(Slopes::Omitted)), 0, 2)),
+            Box::new(set(explicit(ExplicitMip::Level), 0, 2)),
         ),
         (
             "list is missing",
-            Box::new(set(is(Opcode::SampleGradients(Slopes::Omitted)), 1, 9_999)),
+            Box::new(set(explicit(ExplicitMip::Gradients), 1, 9_999)),
         ),
         (
             "list is missing",
-            Box::new(set(is(Opcode::SampleLevel(Slopes::Omitted)), 3, 9_999)),
+            Box::new(set(explicit(ExplicitMip::Level), 3, 9_999)),
         ),
         (
             "message is missing",

@@ -248,9 +248,9 @@ impl<'a> Transpose<'a> {
                     self.builder.inst(kind, [index, adjoint], [], span);
                 }
             }
-            InstKind::Sample(texture, detail, slopes) => {
+            InstKind::Sample(texture, mip, slopes) => {
                 if let Some(texture) = linear.active.derivative_of_sample(inst, *texture) {
-                    self.sample(inst, texture, *detail, *slopes);
+                    self.sample(inst, texture, *mip, *slopes);
                 }
             }
             InstKind::Store(array) => {

@@ -11,7 +11,7 @@ impl Transpose<'_> {
         &mut self,
         inst: &Inst,
         texture: TextureId,
-        detail: MipSelection,
+        mip: MipSelection,
         slopes: Slopes,
     ) {
         let (span, adjoints) = (inst.span, self.results(inst));
@@ -24,9 +24,8 @@ impl Transpose<'_> {
             false => return,
         };
         let mut args: Args = inst.args.iter().map(|&a| self.value(a, span)).collect();
-        let mip = match detail {
-            MipSelection::Level => ExplicitMip::Level,
-            MipSelection::Gradients => ExplicitMip::Gradients,
+        let mip = match mip {
+            MipSelection::Explicit(mip) => mip,
             MipSelection::Shadows => {
                 let [u, v] = [args[0], args[1]];
                 for direction in Direction::BOTH {
