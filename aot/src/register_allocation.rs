@@ -350,18 +350,13 @@ impl LinearScan {
 
     fn free(&mut self, id: NodeId, vector: usize, after: NodeId) {
         let location = self.allocation.of[id as usize * self.vectors + vector];
-        // Nearly all are, which a branch of its own predicts.
+        // Nearly all are registers, which a branch of its own predicts.
         if let NodeLocation::Register(register) = location {
             self.free.push(register);
-            return;
-        }
-        match location {
-            NodeLocation::Unallocated
-            | NodeLocation::Plane
-            | NodeLocation::ConstantRegister(_)
-            | NodeLocation::Register(_) => {}
-            NodeLocation::MaskRegister(register) => self.free_masks.push(register.number),
-            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, after)),
+        } else if let NodeLocation::MaskRegister(register) = location {
+            self.free_masks.push(register.number);
+        } else if let NodeLocation::SpillSlot(slot) = location {
+            self.free_slots.push((slot, after));
         }
     }
 }

@@ -397,11 +397,6 @@ impl Opcode {
         }
     }
 
-    /// Whether it is a sample that has the slopes of its numbers for results.
-    pub const fn wants_slopes(self) -> bool {
-        matches!(self, Opcode::Sample(_, Slopes::Given))
-    }
-
     /// Whether control never continues at the next instruction.
     pub const fn never_falls_through(self) -> bool {
         matches!(self.successors(), Successors::Target | Successors::None)

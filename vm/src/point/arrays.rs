@@ -7,24 +7,37 @@ use crate::bytecode::{BytecodeArray, register_count};
 use adumbra_ir::host::{FaultKind, move_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
-/// The index clamped below `len`; a fault if it was out of range.
+/// The element of an array of `len` elements from register `base` on, at the index in a register,
+/// which is clamped; a fault if it was out of range.
+///
+/// # Safety
+/// The register and the array, whose elements have these lanes, are in the file.
 #[inline(always)]
-fn clamp(ip: *const ThreadedInstruction, state: &mut PointState, index: u32, len: u32) -> u32 {
-    if index < len {
-        return index;
+unsafe fn element<const LANES: u8>(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &mut PointState,
+    index: u32,
+    [base, len]: [u32; 2],
+) -> *mut u32 {
+    // SAFETY: guaranteed by the caller; the clamped index is below the length.
+    unsafe {
+        let mut index = read(file, index);
+        if index >= len {
+            state.fault(ip, FaultKind::IndexOutOfRange);
+            index = if (index as i32) < 0 { 0 } else { len - 1 };
+        }
+        file.add((base + index * register_count(Lanes::from_bits(LANES))) as usize)
     }
-    state.fault(ip, FaultKind::IndexOutOfRange);
-    if (index as i32) < 0 { 0 } else { len - 1 }
 }
 
 /// `words`: to, index, first element, number of elements.
 pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
     handler!(body, [TO, FROM], |ip, file, state| {
-        // SAFETY: validation checked the registers and the array; the index is below its length.
+        // SAFETY: validation checked the registers and the array.
         let [to, index, base, len, ..] = (*ip).words;
-        let index = clamp(ip, state, read(file, index), len);
-        let element = base + index * register_count(Lanes::from_bits(FROM));
-        copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
+        let element = element::<FROM>(ip, file, state, index, [base, len]);
+        copy::<TO, FROM>(file.add(to as usize), element);
         next(ip, file, state)
     });
     by_lanes!(body, to, from)
@@ -33,11 +46,10 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
 /// `words`: first element, number of elements, index, from.
 pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     handler!(body, [TO, FROM], |ip, file, state| {
-        // SAFETY: validation checked the registers and the array; the index is below its length.
+        // SAFETY: validation checked the registers and the array.
         let [base, len, index, from, ..] = (*ip).words;
-        let index = clamp(ip, state, read(file, index), len);
-        let element = base + index * register_count(Lanes::from_bits(TO));
-        copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
+        let element = element::<TO>(ip, file, state, index, [base, len]);
+        copy::<TO, FROM>(element, file.add(from as usize));
         next(ip, file, state)
     });
     by_lanes!(body, to, from)

@@ -147,14 +147,12 @@ pub(super) unsafe fn answer(
     state: &mut PointState,
     texel: Texel,
 ) {
-    let wants_slopes = wants_slopes(ip, state);
-    if texel.lacks_slopes(wants_slopes) {
+    let Opcode::Sample(_, slopes) = state.opcode(ip) else {
+        unreachable!("only samples are answered");
+    };
+    if texel.lacks_slopes(slopes == Slopes::Given) {
         state.fault(ip, FaultKind::NoSlopes);
     }
-    let slopes = match wants_slopes {
-        true => Slopes::Given,
-        false => Slopes::Omitted,
-    };
     // SAFETY: guaranteed by the caller; validation checked the list.
     unsafe {
         let list = (*ip).words[3] as usize;
@@ -180,11 +178,6 @@ handler!(texture_adjoint, |ip, file, state| {
     (*state.host).texture_adjoint(&request, &adjoint);
     next(ip, file, state)
 });
-
-/// Whether a sample has the slopes of its numbers for results.
-fn wants_slopes(ip: *const ThreadedInstruction, state: &PointState) -> bool {
-    state.opcode(ip).wants_slopes()
-}
 
 // `words`: to, from. Suspends until the other points of the quad are here.
 handler!(difference, |ip, file, state| {
