@@ -1,5 +1,4 @@
-//! Loop fission: a long segment is split, and each part is a loop of its own over the points of a
-//! run.
+//! Loop fission: a long segment is split, and each part is a loop of its own over all points.
 //!
 //! Its code stays in the processor's caches. Values pass from part to part through the planes that
 //! the instructions write anyway. Instructions that share their work stay together: the four slopes

@@ -90,7 +90,7 @@ pub(crate) trait MacroAssembler: Sized {
     fn enter_kernel(&mut self, size: i32, locations: &[WordLocation]) -> usize;
     /// Ends the kernel.
     fn leave_kernel(&mut self);
-    /// Begins the loop over runs. There may be none.
+    /// Begins a loop over all runs. There may be none.
     fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
     fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
     /// Begins a loop over the vectors of a run. There is at least one SIMD vector of the VM.

@@ -7,13 +7,14 @@
 //! `SelectOptimize`); for SIMD vectors of points hardly anything would be skipped.
 
 use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget};
+use crate::critical_path::latency;
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{Computation, NodePositions};
 use crate::renumber::reorder_nodes;
 
-/// The smallest number of nodes of an arm that is worth a branch. They mostly wait for one another,
-/// four cycles each; a mispredicted branch costs about 20 cycles.
-const MIN_ARM: usize = 6;
+/// The shortest critical path of an arm that is worth a branch, in cycles: about the cost of a
+/// mispredicted branch.
+const MIN_CYCLES: u32 = 20;
 
 /// Inserts branches before the selections of an extended block, whose masks have all bits or none;
 /// returns the number of labels then.
@@ -35,6 +36,7 @@ pub(crate) fn insert_branches(
         within: vec![0; count],
         arms: 0,
         met: vec![0; count],
+        done: vec![0; count],
         nodes: Vec::with_capacity(count),
         events: Vec::with_capacity(events.len()),
         label_count,
@@ -79,6 +81,8 @@ struct Order<'g> {
     arms: u32,
     /// The uses of each node found so far during the search for an arm, else 0.
     met: Vec<u32>,
+    /// For each node of the arm whose critical path is found, when it is done, else 0.
+    done: Vec<u32>,
     /// The nodes in their new order.
     nodes: Vec<NodeId>,
     events: Vec<ControlEvent>,
@@ -145,7 +149,7 @@ impl Order<'_> {
             }
             let arms = [true, false].map(|is_set| {
                 let arm = self.arm(&ids, is_set);
-                match arm.len() >= MIN_ARM {
+                match self.critical_path(&arm) >= MIN_CYCLES {
                     true => {
                         self.number(&arm);
                         arm
@@ -190,6 +194,26 @@ impl Order<'_> {
         met.into_iter().for_each(|id| counts[id as usize] = 0);
         arm.sort_unstable();
         arm
+    }
+
+    /// The critical path of an arm in cycles. Selections count 0: a chain of them waits for masks,
+    /// which are mostly computed outside the arm.
+    fn critical_path(&mut self, arm: &[NodeId]) -> u32 {
+        let mut longest = 0;
+        for &id in arm {
+            let node = self.graph.node(id);
+            let mut done = 0;
+            (self.graph).for_each_operand(node, |operand| {
+                done = done.max(self.done[operand as usize]);
+            });
+            if node.op != NodeOp::Select {
+                done += latency(node.op);
+            }
+            self.done[id as usize] = done;
+            longest = longest.max(done);
+        }
+        arm.iter().for_each(|&id| self.done[id as usize] = 0);
+        longest
     }
 
     /// Writes the arms of selections.
@@ -244,6 +268,9 @@ mod tests {
 
     const VM_REGISTERS: u32 = 4;
 
+    /// The number of sums or products in a chain that is worth a branch.
+    const ARM_NODES: usize = (MIN_CYCLES / 4) as usize;
+
     /// A tree of selections whose arms are chains, nested to a depth; nodes that several share
     /// belong to none.
     fn grow(nodes: &mut Vec<Node>, random: &mut TestRng, depth: usize) -> NodeId {
@@ -263,7 +290,7 @@ mod tests {
                 true => grow(nodes, random, depth - 1),
                 false => any(nodes, random),
             };
-            for _ in 0..random.below(3 * MIN_ARM) {
+            for _ in 0..random.below(3 * ARM_NODES) {
                 let other = any(nodes, random);
                 let op = [NodeOp::Add, NodeOp::Mul, NodeOp::Sub][random.below(3)];
                 value = push(nodes, op, value, other, 0);
@@ -287,7 +314,7 @@ mod tests {
             // The same selection again, of the first one's result.
             _ => {
                 let mut value = both;
-                for _ in 0..random.below(3 * MIN_ARM) {
+                for _ in 0..random.below(3 * ARM_NODES) {
                     let other = any(nodes, random);
                     value = push(nodes, NodeOp::Mul, value, other, 0);
                 }
@@ -408,6 +435,45 @@ mod tests {
         assert!(skipped[1] > 2000, "{skipped:?}");
     }
 
+    /// Whether a selection is jumped to whose arm is a chain of nodes, each of the value before it.
+    fn branches_at(nodes: usize, next: impl Fn(&mut Graph, NodeId) -> NodeId) -> bool {
+        let mut graph = Graph::default();
+        let [x, y] = [0, 1].map(|vm_register| graph.push(NodeOp::VmRegister, vm_register, 0, 0));
+        let mask = graph.push(NodeOp::Lt, x, y, 0);
+        let arm = (0..nodes).fold(x, |arm, _| next(&mut graph, arm));
+        let value = graph.push(NodeOp::Select, mask, y, arm);
+        let mut positions = NodePositions::default();
+        positions.start_at(0, 0);
+        let store = GraphStore {
+            after: value,
+            target: StoreTarget::Word(0),
+            value,
+        };
+        let mut ebb = Computation {
+            stores: vec![store],
+            graph,
+            positions,
+        };
+        let mut events = Vec::new();
+        insert_branches(&mut ebb, &mut events, 0);
+        !events.is_empty()
+    }
+
+    #[test]
+    fn short_critical_path_gets_no_branch() {
+        for (nodes, is_long) in [(ARM_NODES - 1, false), (ARM_NODES, true)] {
+            let product = |graph: &mut Graph, arm| graph.push(NodeOp::Mul, arm, 1, 0);
+            assert_eq!(branches_at(nodes, product), is_long, "{nodes} products");
+        }
+        // The least of many numbers: each selection has a mask of its own.
+        let least = |graph: &mut Graph, arm| {
+            let other = graph.constant(graph.len() as u32);
+            let mask = graph.push(NodeOp::Lt, 0, other, 0);
+            graph.push(NodeOp::Select, mask, other, arm)
+        };
+        assert!(!branches_at(2 * MIN_CYCLES as usize, least));
+    }
+
     #[test]
     fn pair_masks_are_no_conditions() {
         for is_pair in [false, true] {
@@ -419,7 +485,7 @@ mod tests {
                 false => [x, y],
             };
             let mask = graph.push(NodeOp::Lt, a, b, 0);
-            let arm = (0..2 * MIN_ARM).fold(x, |arm, _| graph.push(NodeOp::Mul, arm, y, 0));
+            let arm = (0..2 * ARM_NODES).fold(x, |arm, _| graph.push(NodeOp::Mul, arm, y, 0));
             let value = graph.push(NodeOp::Select, mask, arm, y);
             let mut positions = NodePositions::default();
             positions.start_at(0, 0);

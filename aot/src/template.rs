@@ -80,28 +80,43 @@ fn has(shadows: ShadowMask, index: usize, direction: usize) -> bool {
     shadows >> (2 * index + direction) & 1 == 1
 }
 
-impl OpVisitor for OpTracer<'_> {
-    type Out = TracedResults;
-
-    fn float<R: OpDef<N>, const N: usize>(self) -> TracedResults {
+impl<'p> OpTracer<'p> {
+    /// The operands of a float op, and their shadows along each direction.
+    fn float_params<const N: usize>(
+        &self,
+        kinds: &[OperandKind],
+    ) -> ([TracedFloat<'p>; N], [[Option<TracedFloat<'p>>; N]; 2]) {
         let mut number = 0..;
         let mut next = || {
             let number = number.next().expect("there are more");
             TracedWord::param(self.tracer, number)
         };
         let mut along = [[None; N]; 2];
-        let mut operand = |i: usize| {
+        let operands = std::array::from_fn(|i| {
             let value = next();
             for (direction, along) in along.iter_mut().enumerate() {
                 along[i] = has(self.shadows, i + 1, direction).then(|| next().float());
             }
-            match R::INFO.operands[i] {
+            match kinds[i] {
                 OperandKind::Float => value.float(),
                 // A boolean, 0 or 1.
                 _ => value.i32_to_float(),
             }
-        };
-        let operands: [TracedFloat<'_>; N] = std::array::from_fn(&mut operand);
+        });
+        (operands, along)
+    }
+
+    /// The operands of a bit op.
+    fn bit_params<const N: usize>(&self) -> [TracedWord<'p>; N] {
+        std::array::from_fn(|i| TracedWord::param(self.tracer, i as u32))
+    }
+}
+
+impl OpVisitor for OpTracer<'_> {
+    type Out = TracedResults;
+
+    fn float<R: OpDef<N>, const N: usize>(self) -> TracedResults {
+        let (operands, along) = self.float_params::<N>(R::INFO.operands);
         let id = |float: TracedFloat<'_>| Some(float.bits().id());
         if self.shadows & 3 == 0 {
             return [id(R::value(operands)), None, None];
@@ -115,7 +130,7 @@ impl OpVisitor for OpTracer<'_> {
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> TracedResults {
-        let operands = std::array::from_fn(|i| TracedWord::param(self.tracer, i as u32));
+        let operands = self.bit_params();
         [Some(R::value(operands).id()), None, None]
     }
 }

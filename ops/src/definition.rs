@@ -262,6 +262,23 @@ fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
     })
 }
 
+/// The operands of an op from a list that has as many or more, each as its kind is read.
+///
+/// A closure within the code of an op has a type of its own for each op, so an array made by one is
+/// compiled once for each. This and [`operands_of`] are compiled once for each number of operands.
+pub fn read_operands<T: Copy, U, const N: usize>(
+    kinds: &[OperandKind],
+    list: &[T],
+    read: &dyn Fn(OperandKind, T) -> U,
+) -> [U; N] {
+    std::array::from_fn(|i| read(kinds[i], list[i]))
+}
+
+/// The operands of an op from a list that has as many or more.
+pub fn operands_of<T: Copy, const N: usize>(list: &[T]) -> [T; N] {
+    *list.first_chunk().expect("an op has all of its operands")
+}
+
 /// The tangent: Σ over operands, in order, of partial·shadow.
 ///
 /// An operand without a shadow (`None`) contributes no term. With no term at all the tangent is 0.

@@ -1,7 +1,8 @@
 //! Evaluation of ops on one point, for the reference evaluator, folding and tests.
 
-use crate::definition::{BitOpDef, OpDef, tangent};
-use crate::definition::{OperandKind, Partial};
+use crate::definition::{
+    BitOpDef, OpDef, OperandKind, Partial, operands_of, read_operands, tangent,
+};
 use crate::field::Field;
 use crate::list::{Op, OpVisitor};
 
@@ -22,13 +23,10 @@ struct Value<'a>(&'a [u32]);
 impl OpVisitor for Value<'_> {
     type Out = u32;
     fn float<R: OpDef<N>, const N: usize>(self) -> u32 {
-        R::value::<f32>(std::array::from_fn(|i| {
-            operand_float(R::INFO.operands[i], self.0[i])
-        }))
-        .to_bits()
+        R::value::<f32>(read_operands(R::INFO.operands, self.0, &operand_float)).to_bits()
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> u32 {
-        R::value::<u32>(std::array::from_fn(|i| self.0[i]))
+        R::value::<u32>(operands_of(self.0))
     }
 }
 
@@ -37,7 +35,7 @@ struct Spec<'a>(&'a [f64]);
 impl OpVisitor for Spec<'_> {
     type Out = f64;
     fn float<R: OpDef<N>, const N: usize>(self) -> f64 {
-        R::spec(std::array::from_fn(|i| self.0[i]))
+        R::spec(operands_of(self.0))
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> f64 {
         panic!("{} is not a float op", R::INFO.name)
@@ -49,7 +47,7 @@ struct SmoothSegment<'a>(&'a [f64]);
 impl OpVisitor for SmoothSegment<'_> {
     type Out = i64;
     fn float<R: OpDef<N>, const N: usize>(self) -> i64 {
-        R::smooth_segment(std::array::from_fn(|i| self.0[i]))
+        R::smooth_segment(operands_of(self.0))
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> i64 {
         0
@@ -64,7 +62,7 @@ impl OpVisitor for WordSpec<'_> {
         panic!("{} is a float op", R::INFO.name)
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> u32 {
-        R::spec(std::array::from_fn(|i| self.0[i]))
+        R::spec(operands_of(self.0))
     }
 }
 
@@ -76,7 +74,7 @@ impl OpVisitor for Faults<'_> {
         false
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> bool {
-        R::INFO.fault.is_some() && R::faults::<u32>(std::array::from_fn(|i| self.0[i]))
+        R::INFO.fault.is_some() && R::faults::<u32>(operands_of(self.0))
     }
 }
 
@@ -89,9 +87,8 @@ struct Tangent<'a, F> {
 impl<F: Field> OpVisitor for Tangent<'_, F> {
     type Out = F;
     fn float<R: OpDef<N>, const N: usize>(self) -> F {
-        let partials = R::partials(std::array::from_fn(|i| self.operands[i]), self.value);
-        let shadows = std::array::from_fn(|i| self.shadows[i]);
-        tangent(&partials, shadows, self.value)
+        let partials = R::partials(operands_of(self.operands), self.value);
+        tangent_of(&partials, operands_of(self.shadows), self.value)
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> F {
         self.value.lit(0.0)
@@ -106,17 +103,33 @@ struct Partials<'a, F> {
 impl<F: Field<Mask = bool>> OpVisitor for Partials<'_, F> {
     type Out = [F; MAX_OPERANDS];
     fn float<R: OpDef<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {
-        let partials = R::partials(std::array::from_fn(|i| self.operands[i]), self.value);
-        std::array::from_fn(|i| match partials.get(i) {
-            None | Some(Partial::Zero | Partial::Where(false)) => self.value.lit(0.0),
-            Some(Partial::One | Partial::Where(true)) => self.value.lit(1.0),
-            Some(Partial::MinusOne) => self.value.lit(-1.0),
-            Some(Partial::Of(p) | Partial::Singular(p) | Partial::Flat(p)) => *p,
-        })
+        numbers(
+            &R::partials(operands_of(self.operands), self.value),
+            self.value,
+        )
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {
         [self.value.lit(0.0); MAX_OPERANDS]
     }
+}
+
+/// [`tangent`], once for all ops with as many operands.
+fn tangent_of<F: Field, const N: usize>(
+    partials: &[Partial<F>; N],
+    shadows: [Option<F>; N],
+    value: F,
+) -> F {
+    tangent(partials, shadows, value)
+}
+
+/// Partials as numbers, 0 beyond them.
+fn numbers<F: Field<Mask = bool>>(partials: &[Partial<F>], value: F) -> [F; MAX_OPERANDS] {
+    std::array::from_fn(|i| match partials.get(i) {
+        None | Some(Partial::Zero | Partial::Where(false)) => value.lit(0.0),
+        Some(Partial::One | Partial::Where(true)) => value.lit(1.0),
+        Some(Partial::MinusOne) => value.lit(-1.0),
+        Some(Partial::Of(p) | Partial::Singular(p) | Partial::Flat(p)) => *p,
+    })
 }
 
 impl Op {

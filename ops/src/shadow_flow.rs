@@ -1,6 +1,6 @@
 //! Which operands' shadows an op passes, by its partials in a field where only constants are known.
 
-use crate::definition::{BitOpDef, OpDef, Partial};
+use crate::definition::{BitOpDef, OpDef, Partial, read_operands};
 use crate::field::{Field, Mask};
 use crate::list::{Op, OpVisitor};
 use crate::scalar_eval::{MAX_OPERANDS, operand_float};
@@ -109,18 +109,16 @@ impl OpVisitor for Carries {
 
     #[inline]
     fn float<R: OpDef<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
-        let operands = std::array::from_fn(|i| {
-            Known(self.0[i].map(|bits| operand_float(R::INFO.operands[i], bits)))
+        let operands = read_operands(R::INFO.operands, &self.0, &|kind, bits| {
+            Known(bits.map(|bits| operand_float(kind, bits)))
         });
         let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
-        std::array::from_fn(|i| match partials.get(i) {
-            None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
-            Some(
-                Partial::Of(Known(Some(p)))
-                | Partial::Singular(Known(Some(p)))
-                | Partial::Flat(Known(Some(p))),
-            ) => *p != 0.0,
-            Some(_) => true,
+        of_partials(&partials, &|partial| match partial {
+            Partial::Zero | Partial::Where(Known(Some(false))) => false,
+            Partial::Of(Known(Some(p)))
+            | Partial::Singular(Known(Some(p)))
+            | Partial::Flat(Known(Some(p))) => p != 0.0,
+            _ => true,
         })
     }
 
@@ -142,9 +140,9 @@ impl OpVisitor for Strong {
     fn float<R: OpDef<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
         let unknown = Known(None);
         let partials: [Partial<Known<f32>>; N] = R::partials([unknown; N], unknown);
-        std::array::from_fn(|i| match partials.get(i) {
-            Some(Partial::Singular(_)) => self.or_singular,
-            Some(Partial::Flat(_)) => true,
+        of_partials(&partials, &|partial| match partial {
+            Partial::Singular(_) => self.or_singular,
+            Partial::Flat(_) => true,
             _ => false,
         })
     }
@@ -152,6 +150,14 @@ impl OpVisitor for Strong {
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
         [false; MAX_OPERANDS]
     }
+}
+
+/// Whether something holds of each partial; false beyond them.
+fn of_partials(
+    partials: &[Partial<Known<f32>>],
+    holds: &dyn Fn(Partial<Known<f32>>) -> bool,
+) -> [bool; MAX_OPERANDS] {
+    std::array::from_fn(|i| partials.get(i).is_some_and(|&partial| holds(partial)))
 }
 
 impl Op {

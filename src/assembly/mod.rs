@@ -64,7 +64,6 @@ pub enum KernelPurpose {
     /// It computes arithmetic instructions for many points at once.
     Arithmetic {
         /// The number of arithmetic instructions that it computes.
-        #[serde(rename = "rows")]
         instructions: usize,
         /// The first and the last of its instructions.
         positions: [u32; 2],
@@ -92,10 +91,10 @@ pub struct CodeExtent {
 pub struct CodePart {
     /// Their purpose. `compute` is for the result of an instruction of the bytecode, or for what
     /// several instructions share and the first of them needs. `store` writes the result to where
-    /// later instructions read it. `rare way` and `routine` are the slow paths of points whose
+    /// later instructions read it. `slow path` and `routine` are the slow paths of points whose
     /// operands the fast path excludes. In code for single points, control flow diverges at a
-    /// `branch`, takes a `step` of the budget, and may `leave`, with changed values written to the
-    /// register file. The others are the frame around them.
+    /// `branch`, takes a `step` of the budget, and may exit: a `write back` of changed values to
+    /// the register file. The others are the frame around them.
     pub purpose: &'static str,
     /// The instruction of the bytecode that they implement.
     pub op: Option<BytecodeOrigin>,
@@ -255,18 +254,18 @@ fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
     match part {
         aot::KernelPart::Pool => ("pool", None),
         aot::KernelPart::Entry => ("entry", None),
-        aot::KernelPart::Uniforms => ("cells", None),
+        aot::KernelPart::Uniforms => ("uniforms", None),
         aot::KernelPart::Runs => ("runs", None),
         aot::KernelPart::Vectors => ("points", None),
         aot::KernelPart::Instruction(position) => ("compute", Some(position)),
         aot::KernelPart::Store(position) => ("store", Some(position)),
         aot::KernelPart::NextVectors => ("next points", None),
-        aot::KernelPart::SlowPath(position) => ("rare way", Some(position)),
+        aot::KernelPart::SlowPath(position) => ("slow path", Some(position)),
         aot::KernelPart::NextRun => ("next run", None),
         aot::KernelPart::Exit => ("exit", None),
         aot::KernelPart::Branch(position) => ("branch", Some(position)),
         aot::KernelPart::Step(position) => ("step", Some(position)),
-        aot::KernelPart::WriteBack(position) => ("leave", Some(position)),
+        aot::KernelPart::WriteBack(position) => ("write back", Some(position)),
         aot::KernelPart::SlowRoutine(position) => ("routine", Some(position)),
         aot::KernelPart::Libcalls => ("calls", None),
     }

@@ -39,7 +39,13 @@ fn check(code: &Listing, ops: usize, alignment: usize) {
             assert!(is_known, "{instruction:?}");
         }
         let of_ops = [
-            "compute", "store", "rare way", "routine", "branch", "step", "leave",
+            "compute",
+            "store",
+            "slow path",
+            "routine",
+            "branch",
+            "step",
+            "write back",
         ];
         assert_eq!(
             part.op.is_some(),
@@ -74,7 +80,7 @@ fn check_entries(points: &Listing) {
         );
         let entry = &kernel.parts[entered.unwrap()];
         assert_eq!(entry.instructions[0].address, code.address);
-        assert!(purposes.contains(&"leave"), "{purposes:?}");
+        assert!(purposes.contains(&"write back"), "{purposes:?}");
     }
 }
 
@@ -112,7 +118,14 @@ fn code_of_random_programs_is_shown_whole_for_each_processor() {
             }
         }
     }
-    for kind in ["entry", "compute", "branch", "step", "leave", "rare way"] {
+    for kind in [
+        "entry",
+        "compute",
+        "branch",
+        "step",
+        "write back",
+        "slow path",
+    ] {
         assert!(
             kinds.get(kind).is_some_and(|&count| count > 10),
             "{kinds:?}"

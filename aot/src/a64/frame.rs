@@ -1,7 +1,8 @@
 //! Frames, loops, jumps and operand loads for aarch64.
 
 use super::{
-    A64Assembler, Base, LIBCALLS, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
+    A64Assembler, Base, FRAME, LIBCALLS, Operand, Pool, REGISTERS, RUNS, SCRATCH, THIRD, VECTOR,
+    float_immediate,
 };
 use crate::assembler::Assembler;
 use crate::graph::NodeOp;
@@ -70,7 +71,7 @@ impl A64Assembler {
         let start = self.position();
         dynasm!(self.asm
             ; .arch aarch64
-            ; stp x29, x30, [sp, -96]!
+            ; stp x29, x30, [sp, -FRAME]!
             ; mov x29, sp
             ; stp d8, d9, [sp, 16]
             ; stp d10, d11, [sp, 32]
@@ -166,7 +167,9 @@ impl MacroAssembler for A64Assembler {
     }
 
     fn enter_kernel(&mut self, size: i32, _: &[WordLocation]) -> usize {
-        self.begin(size, 4)
+        let start = self.begin(size, 4);
+        dynasm!(self.asm; .arch aarch64; stp x1, x2, [x29, RUNS]);
+        start
     }
 
     fn leave_kernel(&mut self) {
@@ -177,7 +180,7 @@ impl MacroAssembler for A64Assembler {
             ; ldp d10, d11, [sp, 32]
             ; ldp d12, d13, [sp, 48]
             ; ldp d14, d15, [sp, 64]
-            ; ldp x29, x30, [sp], 96
+            ; ldp x29, x30, [sp], FRAME
             ; ret
         );
     }
@@ -185,6 +188,7 @@ impl MacroAssembler for A64Assembler {
     fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
         dynasm!(self.asm
             ; .arch aarch64
+            ; ldp x1, x2, [x29, RUNS]
             ; cbnz x2, =>next
             ; b =>done
             ; =>next

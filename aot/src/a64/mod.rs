@@ -9,7 +9,8 @@
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the
 //! register file, `x1` the globals, `x2` the steps that are left, `x3` the table of libcalls. A
-//! batch kernel gets that table in `x4`; both keep it in their frame ([`LIBCALLS`]).
+//! batch kernel gets that table in `x4`; both keep it in their frame ([`LIBCALLS`]). A batch kernel
+//! also keeps its first run and their number ([`RUNS`]), as each part goes over all of them.
 //!
 //! Three vector registers are scratch registers, the others hold values. A frame has the arguments
 //! of routines, the uniform values, and spill slots; `x29` is its end.
@@ -42,8 +43,12 @@ const THIRD: u8 = 31;
 /// Bytes of a vector.
 const VECTOR: i32 = 16;
 
-/// The frame's slot of the libcall table, as bytes from the frame pointer.
+/// Bytes of what a kernel saves, from the frame pointer on.
+const FRAME: i32 = 112;
+/// Where the libcall table is in that.
 const LIBCALLS: u32 = 80;
+/// Where the first run and the number of runs are in a batch kernel's.
+const RUNS: i32 = 88;
 
 /// An operand; a constant is its bits.
 type Operand = crate::macro_assembler::AsmOperand<u32>;

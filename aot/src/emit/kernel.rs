@@ -1,5 +1,5 @@
-//! Frames of kernels and routines: a kernel iterates over runs of vectors, a routine is a slow
-//! path.
+//! Frames of kernels and routines: each part of a kernel iterates over all runs of vectors, a
+//! routine is a slow path.
 
 use super::{AllocatedGraph, Emitter, MAX_FRAME_BYTES};
 use crate::graph::{Graph, NodeId};
@@ -91,22 +91,33 @@ impl<M: MacroAssembler> Emitter<M> {
             false => LinearScan::allocate,
         };
         let bodies = self.allocate_graphs(segments.iter(), &mut frame, &uniform_offsets, find);
-        let (start, runs) = self.begin_kernel(&frame, locations, &uniform_offsets)?;
+        let start = self.begin_kernel(&frame, locations, &uniform_offsets)?;
         for (body, segment) in bodies.iter().zip(segments) {
-            let next = self.machine.new_label();
-            self.part(KernelPart::Vectors);
+            let [run, vectors_of_run, done] = [(); 3].map(|()| self.machine.new_label());
+            self.part(KernelPart::Runs);
+            // Before all runs: diverged groups have many short ones.
             for &(bits, register) in &body.allocation.constant_registers {
                 let constant = self.machine.constant(bits);
                 self.machine.load(register, AsmOperand::Constant(constant));
             }
-            self.machine.begin_loop(next);
+            self.machine.begin_runs(run, done);
+            self.part(KernelPart::Vectors);
+            self.machine.begin_loop(vectors_of_run);
             self.nodes(body, &segment.stores);
             self.part(KernelPart::NextVectors);
             self.machine
-                .end_loop(next, vectors as i32 * M::VECTOR_BYTES);
+                .end_loop(vectors_of_run, vectors as i32 * M::VECTOR_BYTES);
+            self.part(KernelPart::NextRun);
+            self.machine.end_runs(run, done);
             self.slow_paths_with_jump(body);
         }
-        Some(self.end_kernel(start, &frame, runs))
+        self.part(KernelPart::Exit);
+        self.machine.leave_kernel();
+        Some(KernelExtent {
+            start,
+            end: self.machine.position(),
+            frame_bytes: frame.bytes as usize,
+        })
     }
 
     /// Allocates one graph after the other, in a frame that grows with them.
@@ -147,14 +158,13 @@ impl<M: MacroAssembler> Emitter<M> {
         bodies
     }
 
-    /// Writes the prologue of a kernel up to the start of a run. Returns its offset and the labels
-    /// of the loop over runs, or `None` if its frame is too large.
-    pub(super) fn begin_kernel(
+    /// Writes the prologue of a kernel. Returns its offset, or `None` if its frame is too large.
+    fn begin_kernel(
         &mut self,
         frame: &KernelFrame,
         locations: &[WordLocation],
         uniform_offsets: &FxHashMap<u32, i32>,
-    ) -> Option<(usize, [DynamicLabel; 2])> {
+    ) -> Option<usize> {
         if !frame.fits() {
             return None;
         }
@@ -170,28 +180,7 @@ impl<M: MacroAssembler> Emitter<M> {
         for (word, at) in sorted {
             self.machine.copy_uniform(word, at);
         }
-        let [next, done] = [(); 2].map(|()| self.machine.new_label());
-        self.part(KernelPart::Runs);
-        self.machine.begin_runs(next, done);
-        Some((start, [next, done]))
-    }
-
-    /// Goes to the next run, or back to the caller, and returns the extent of the kernel.
-    pub(super) fn end_kernel(
-        &mut self,
-        start: usize,
-        frame: &KernelFrame,
-        [next, done]: [DynamicLabel; 2],
-    ) -> KernelExtent {
-        self.part(KernelPart::NextRun);
-        self.machine.end_runs(next, done);
-        self.part(KernelPart::Exit);
-        self.machine.leave_kernel();
-        KernelExtent {
-            start,
-            end: self.machine.position(),
-            frame_bytes: frame.bytes as usize,
-        }
+        Some(start)
     }
 
     /// Writes slow paths close by, for jumps of short reach, and a jump over them.

@@ -137,6 +137,8 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
             ; mov rbp, rsp
             ; push r8
             ; push rbx
+            ; push rsi
+            ; push rdx
             ; and rsp, -Self::VECTOR_BYTES
         );
         self.take_frame(size);
@@ -158,6 +160,8 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
         dynasm!(self.asm
             ; .arch x64
+            ; mov rsi, [rbp - 24]
+            ; mov rdx, [rbp - 32]
             ; test rdx, rdx
             ; jz =>done
             ; =>next

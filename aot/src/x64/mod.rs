@@ -14,7 +14,8 @@
 //!
 //! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the
 //! register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the libcall table. A
-//! batch kernel gets that table in `r8`, and keeps it in its frame.
+//! batch kernel gets that table in `r8`, and keeps it in its frame, with the first run and their
+//! number, as each part goes over all of them.
 //!
 //! A frame has the arguments of routines, the uniform values, and spill slots.
 

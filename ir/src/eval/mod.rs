@@ -34,7 +34,7 @@ use crate::types::{Lanes, Scalar};
 pub use nan_origin::{MAX_NAN_ORIGINS, NanOrigin};
 pub use number::{EvalValue, Number};
 use std::sync::Arc;
-pub use suspended::{Progress, SuspendedPoint, begin};
+pub use suspended::{PointAnswer, Progress, SuspendedPoint, begin};
 
 /// Which shadows values carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

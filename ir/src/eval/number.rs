@@ -1,11 +1,11 @@
 //! The numbers that a program can be evaluated over, and its values.
 
-use super::suspended::begin_over;
-use super::{EvalOptions, EvalPoint, Progress};
+use super::suspended::{PointAnswer, begin_over, resume_over};
+use super::{EvalOptions, EvalPoint, Progress, SuspendedPoint};
 use crate::host::{CANONICAL_NAN, Host};
 use crate::module::Module;
 use crate::types::{Direction, Scalar};
-use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind};
+use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind, operands_of, read_operands};
 use adumbra_ops::field::Field;
 use adumbra_ops::wide_word::WideWord;
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
@@ -78,9 +78,9 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     /// The value of an op.
     fn apply(op: Op, operands: &[EvalValue<Self>]) -> EvalValue<Self>;
 
-    /// [`begin`](super::begin) over these numbers. The two implementations call it again, so that
-    /// the evaluator is compiled for them once, in this crate, and not in each crate that uses it.
-    /// with each that uses it.
+    /// [`begin`](super::begin) over these numbers. The implementations of this crate repeat the
+    /// default bodies of this and of [`resume`](Number::resume), so that the evaluator is compiled
+    /// for them here and not in each crate that uses it.
     fn begin(
         module: &Module,
         point: &EvalPoint<Self>,
@@ -89,10 +89,20 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     ) -> Progress<Self> {
         begin_over(module, point, options, host)
     }
+
+    /// Resumes a point over these numbers.
+    fn resume(
+        suspended: SuspendedPoint<Self>,
+        answer: PointAnswer<Self>,
+        module: &Module,
+        host: &mut dyn Host<Self>,
+    ) -> Progress<Self> {
+        resume_over(suspended, answer, module, host)
+    }
 }
 
-/// The numbers that the evaluator is compiled for in this crate.
-macro_rules! begin_here {
+/// Evaluates over numbers that the evaluator is compiled for in this crate.
+macro_rules! evaluate_here {
     ($number:ty) => {
         fn begin(
             module: &Module,
@@ -101,6 +111,15 @@ macro_rules! begin_here {
             host: &mut dyn Host<$number>,
         ) -> Progress<$number> {
             begin_over(module, point, options, host)
+        }
+
+        fn resume(
+            suspended: SuspendedPoint<$number>,
+            answer: PointAnswer<$number>,
+            module: &Module,
+            host: &mut dyn Host<$number>,
+        ) -> Progress<$number> {
+            resume_over(suspended, answer, module, host)
         }
     };
 }
@@ -132,7 +151,7 @@ pub(super) fn operand_floats<F: Number>(
 }
 
 impl Number for f32 {
-    begin_here!(f32);
+    evaluate_here!(f32);
 
     fn from_f32(x: f32) -> f32 {
         x
@@ -164,7 +183,7 @@ impl Number for f32 {
 }
 
 impl Number for f64 {
-    begin_here!(f64);
+    evaluate_here!(f64);
 
     fn from_f32(x: f32) -> f64 {
         f64::from(x)
@@ -200,13 +219,13 @@ impl OpVisitor for Wide<'_> {
 
     fn float<R: OpDef<N>, const N: usize>(self) -> EvalValue<f64> {
         let operands = operand_floats(self.0, self.1);
-        EvalValue::float(R::spec(std::array::from_fn(|i| operands[i])), [0.0; 2])
+        EvalValue::float(R::spec(operands_of(&operands)), [0.0; 2])
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> EvalValue<f64> {
-        let operands = std::array::from_fn(|i| match R::INFO.operands[i] {
-            OperandKind::Float => WideWord::from_float(self.1[i].float),
-            _ => WideWord::from_bits(self.1[i].word),
+        let operands = read_operands(R::INFO.operands, self.1, &|kind, operand| match kind {
+            OperandKind::Float => WideWord::from_float(operand.float),
+            _ => WideWord::from_bits(operand.word),
         });
         let result = R::value::<WideWord>(operands);
         match R::INFO.result {

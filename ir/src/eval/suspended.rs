@@ -108,6 +108,36 @@ pub(super) fn begin_over<F: Number>(
     progress(machine.start(), &options, || point.clone())
 }
 
+/// The answer that a suspended point resumes with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PointAnswer<F> {
+    /// To its request.
+    Texel(Texel),
+    /// The difference over its quad.
+    Difference(F),
+}
+
+/// Resumes a point, compiled for the numbers of the caller.
+pub(super) fn resume_over<F: Number>(
+    suspended: SuspendedPoint<F>,
+    answer: PointAnswer<F>,
+    module: &Module,
+    host: &mut dyn Host<F>,
+) -> Progress<F> {
+    let SuspendedPoint {
+        point,
+        options,
+        state,
+        ..
+    } = suspended;
+    let machine = Evaluation::new(module, &point, &options, host, state);
+    let ended = match answer {
+        PointAnswer::Texel(texel) => machine.resume(texel),
+        PointAnswer::Difference(difference) => machine.resume_difference(difference),
+    };
+    progress(ended, &options, || point)
+}
+
 /// The progress as the host sees it.
 fn progress<F>(
     ended: RegionExit<F>,
@@ -142,7 +172,7 @@ impl Lockstep for Progress {
 }
 
 impl<F: Number> SuspendedPoint<F> {
-    /// The awaited answer.
+    /// Where it waits, and for what.
     pub fn awaited(&self) -> &QuadPause<F> {
         &self.awaited
     }
@@ -178,7 +208,7 @@ impl<F: Number> SuspendedPoint<F> {
         texel: impl Into<Texel>,
         host: &mut dyn Host<F>,
     ) -> Progress<F> {
-        self.go_on(module, host, |machine| machine.resume(texel.into()))
+        F::resume(self, PointAnswer::Texel(texel.into()), module, host)
     }
 
     /// Resumes with a difference that the caller has computed from the points of the quad.
@@ -192,25 +222,7 @@ impl<F: Number> SuspendedPoint<F> {
         difference: F,
         host: &mut dyn Host<F>,
     ) -> Progress<F> {
-        self.go_on(module, host, |machine| {
-            machine.resume_difference(difference)
-        })
-    }
-
-    fn go_on(
-        self,
-        module: &Module,
-        host: &mut dyn Host<F>,
-        answer: impl FnOnce(Evaluation<'_, F>) -> RegionExit<F>,
-    ) -> Progress<F> {
-        let SuspendedPoint {
-            point,
-            options,
-            state,
-            ..
-        } = self;
-        let machine = Evaluation::new(module, &point, &options, host, state);
-        progress(answer(machine), &options, || point)
+        F::resume(self, PointAnswer::Difference(difference), module, host)
     }
 
     /// Bytes that it holds, its own included.

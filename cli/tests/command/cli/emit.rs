@@ -343,13 +343,15 @@ fn assembly_is_listed_beside_bytecode_and_source() {
             op.expect("the instruction is there").contains(root),
             "{text}"
         );
-        assert!(text.contains(";   rare way ") && text.contains(";   routine "));
+        assert!(text.contains(";   slow path ") && text.contains(";   routine "));
         // The listing has code for batches, and code for single points.
         let (many, one) = text
             .split_once("\n; single points: ")
             .expect("they have code");
         assert!(one.contains("\n; entry 0: bytecode ") && !many.contains("; entry 0"));
-        assert!(one.contains(&line) && one.contains(";   step ") && one.contains(";   leave "));
+        assert!(
+            one.contains(&line) && one.contains(";   step ") && one.contains(";   write back ")
+        );
         let out = scratch("roots.s", "");
         let written = adumbra(emit.into_iter().chain(["-o", &out]));
         assert_eq!((written.code, written.stdout.as_str()), (0, ""));

@@ -5,12 +5,12 @@
 //! rules for other derivatives than the classic one are another [`CoefficientProvider`]. They may
 //! give tangents to booleans and integers too: adjoints are floats, of whatever type the value is.
 
-use super::field::{Coefficient, Trace};
+use super::field::{Coefficient, Trace, TraceFloat};
 use super::slopes;
 use crate::module::ValueId;
 use crate::passes::shadow_flow::TangentRules;
 use crate::types::Scalar;
-use adumbra_ops::definition::{BitOpDef, OpDef};
+use adumbra_ops::definition::{BitOpDef, OpDef, Partial};
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
 use smallvec::{SmallVec, smallvec};
 
@@ -52,6 +52,13 @@ impl CoefficientProvider for Partials {
     }
 }
 
+/// The partials that are wanted.
+fn coefficients(partials: &[Partial<TraceFloat<'_>>], wanted: &[bool]) -> Coefficients {
+    (partials.iter().zip(wanted))
+        .map(|(&partial, &wanted)| wanted.then(|| Coefficient::new(partial)).flatten())
+        .collect()
+}
+
 /// The partials of an op's operands that are wanted.
 struct PartialsOf<'t> {
     at: &'t AppliedOp<'t>,
@@ -64,9 +71,7 @@ impl OpVisitor for PartialsOf<'_> {
     fn float<R: OpDef<N>, const N: usize>(self) -> Coefficients {
         let PartialsOf { at, trace } = self;
         let partials = slopes::partials::<R, N>(trace, at.args, at.result);
-        (partials.into_iter().zip(at.wanted))
-            .map(|(partial, &wanted)| wanted.then(|| Coefficient::new(partial)).flatten())
-            .collect()
+        coefficients(&partials, at.wanted)
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> Coefficients {

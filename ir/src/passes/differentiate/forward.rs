@@ -6,7 +6,7 @@
 
 use super::activity::ActiveSlots;
 use super::array::{clamped_index, zero_array};
-use super::field::Trace;
+use super::field::{Trace, TraceFloat};
 use super::slopes;
 use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
@@ -15,7 +15,7 @@ use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Direction, Scalar};
 use adumbra_ops::OpVisitor;
-use adumbra_ops::definition::{BitOpDef, OpDef, tangent};
+use adumbra_ops::definition::{BitOpDef, OpDef, Partial, tangent};
 
 /// Writes the body of a forward derivative, whose tangents may be along the screen.
 pub(super) fn forward(
@@ -427,15 +427,26 @@ struct TangentOf<'t> {
     shadows: &'t [Option<ValueId>],
 }
 
+impl<'t> TangentOf<'t> {
+    /// The tangent by these partials.
+    fn by_partials<const N: usize>(&self, partials: &[Partial<TraceFloat<'t>>; N]) -> ValueId {
+        let trace = self.trace;
+        let shadow = |i: usize| self.shadows[i].map(|shadow| trace.float(shadow));
+        tangent(
+            partials,
+            std::array::from_fn(shadow),
+            trace.float(self.value),
+        )
+        .value()
+    }
+}
+
 impl OpVisitor for TangentOf<'_> {
     type Out = Option<ValueId>;
 
     fn float<R: OpDef<N>, const N: usize>(self) -> Option<ValueId> {
-        let trace = self.trace;
-        let value = trace.float(self.value);
-        let shadows = std::array::from_fn(|i| self.shadows[i].map(|shadow| trace.float(shadow)));
-        let partials = slopes::partials::<R, N>(trace, self.args, self.value);
-        Some(tangent(&partials, shadows, value).value())
+        let partials = slopes::partials::<R, N>(self.trace, self.args, self.value);
+        Some(self.by_partials(&partials))
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> Option<ValueId> {

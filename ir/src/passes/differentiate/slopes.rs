@@ -10,9 +10,9 @@ use super::field::{Trace, TraceFloat};
 use crate::module::*;
 use crate::passes::replacement::replace_all;
 use crate::types::Scalar;
-use adumbra_ops::definition::{BitOpDef, OpDef, Partial, tangent};
+use adumbra_ops::definition::{BitOpDef, OpDef, Partial, read_operands, tangent};
 use adumbra_ops::field::Field;
-use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
+use adumbra_ops::{Op, OpVisitor};
 
 /// The partials of an op in derived code, whose last instruction is the op.
 pub(super) fn partials<'t, R: OpDef<N>, const N: usize>(
@@ -23,8 +23,16 @@ pub(super) fn partials<'t, R: OpDef<N>, const N: usize>(
     if !R::INFO.shares_shadow_routine || trace.nests() {
         return written::<R, N>(trace, args, value);
     }
-    let op = Op::of::<R, N>();
-    let carries = op.passes_shadows_given([None; MAX_OPERANDS]);
+    together(trace, Op::of::<R, N>(), args)
+}
+
+/// The partials of an op, from one instruction.
+fn together<'t, const N: usize>(
+    trace: &'t Trace,
+    op: Op,
+    args: &[ValueId],
+) -> [Partial<TraceFloat<'t>>; N] {
+    let carries = op.passes_shadows();
     let first = trace.with_slopes(op, args);
     std::array::from_fn(|i| match carries[i] {
         true => Partial::Of(trace.float(ValueId(first.0 + 1 + i as u32))),
@@ -38,7 +46,9 @@ fn written<'t, R: OpDef<N>, const N: usize>(
     args: &[ValueId],
     value: ValueId,
 ) -> [Partial<TraceFloat<'t>>; N] {
-    let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], args[i]));
+    let args = read_operands(R::INFO.operands, args, &|kind, arg| {
+        trace.operand(kind, arg)
+    });
     R::partials(args, trace.float(value))
 }
 
@@ -109,6 +119,19 @@ pub(in crate::passes) fn expand(
     count
 }
 
+/// The slopes of a value along operands with these partials.
+fn slopes_by<'t, const N: usize>(
+    partials: &[Partial<TraceFloat<'t>>; N],
+    value: TraceFloat<'t>,
+) -> Vec<ValueId> {
+    let slopes = (0..N).map(|along| {
+        let mut shadows = [None; N];
+        shadows[along] = Some(value.lit(1.0));
+        tangent(partials, shadows, value).value()
+    });
+    slopes.collect()
+}
+
 /// The slopes of an op along its operands, by its partials.
 struct SlopesOf<'t> {
     trace: &'t Trace,
@@ -121,13 +144,7 @@ impl OpVisitor for SlopesOf<'_> {
 
     fn float<R: OpDef<N>, const N: usize>(self) -> Vec<ValueId> {
         let partials = written::<R, N>(self.trace, self.args, self.value);
-        let value = self.trace.float(self.value);
-        let slopes = (0..N).map(|along| {
-            let mut shadows = [None; N];
-            shadows[along] = Some(value.lit(1.0));
-            tangent(&partials, shadows, value).value()
-        });
-        slopes.collect()
+        slopes_by(&partials, self.trace.float(self.value))
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> Vec<ValueId> {
