@@ -127,7 +127,12 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
             let message = format!(
                 "more than {MAX_NESTING} brackets, statements and operators are inside each other"
             );
-            let help = match kind {
+            // The bracket of a condition is its statement's.
+            let of = match at.checked_sub(1) {
+                Some(before) if kind == TokenKind::LParen => kinds[before],
+                _ => kind,
+            };
+            let help = match of {
                 TokenKind::If
                 | TokenKind::For
                 | TokenKind::While

@@ -51,8 +51,13 @@ pub fn save_atomically(
     draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let folder = path.parent().unwrap_or(Path::new(""));
     let draft = draft.tempfile_in(folder);
-    // The kind alone: the draft's name means nothing to the user.
-    let draft = draft.map_err(|error| io::Error::from(error.kind()))?;
+    // Not the draft's name, which means nothing to the user.
+    let draft = draft.map_err(|error| match error.kind() {
+        kind @ io::ErrorKind::NotFound => {
+            io::Error::new(kind, format!("there is no folder {}", folder.display()))
+        }
+        kind => kind.into(),
+    })?;
     let mut file = BufWriter::new(draft.as_file());
     write(&mut file)?;
     file.flush()?;

@@ -5,6 +5,7 @@
 //! constants, `a` arrays, `t` tapes, `→` positions.
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register};
+use adumbra_ops::definition::OperandKind;
 use std::fmt::{self, Write};
 
 impl fmt::Display for Bytecode {
@@ -119,13 +120,18 @@ impl Bytecode {
         if separator == ", " {
             separator = " ← ";
         }
+        let kinds: &[OperandKind] = match instruction.opcode {
+            Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) => op.info().operands,
+            _ => &[],
+        };
+        let mut kinds = kinds.iter().copied();
         for (i, (word, role)) in words().enumerate() {
             let text = match role {
                 OperandRole::Unused
                 | OperandRole::Write(..)
                 | OperandRole::WriteList(_)
                 | OperandRole::Taken => continue,
-                OperandRole::Read(..) => self.register(Register(word)),
+                OperandRole::Read(..) => self.operand(Register(word), kinds.next()),
                 OperandRole::Target => format!("→{word}"),
                 OperandRole::Function => {
                     let function = &self.functions[word as usize];
@@ -161,18 +167,25 @@ impl Bytecode {
     }
 
     fn register(&self, register: Register) -> String {
-        match register.as_constant() {
-            None => format!("r{}", register.0),
-            Some(index) => {
-                let bits = self.constants[index as usize];
-                let number = f32::from_bits(bits);
-                // Small words are more likely integers than denormal floats.
-                if bits < 1 << 23 || !number.is_finite() {
-                    format!("#{index}={}", bits as i32)
-                } else {
-                    format!("#{index}={number:?}")
-                }
-            }
+        self.operand(register, None)
+    }
+
+    /// A register that is read as an operand of that kind, if one is known.
+    fn operand(&self, register: Register, kind: Option<OperandKind>) -> String {
+        let Some(index) = register.as_constant() else {
+            return format!("r{}", register.0);
+        };
+        let bits = self.constants[index as usize];
+        let number = f32::from_bits(bits);
+        let is_float = match kind {
+            Some(kind) => kind == OperandKind::Float,
+            // Small words are more likely integers than denormal floats.
+            None => bits >= 1 << 23 && number.is_finite(),
+        };
+        match is_float {
+            true => format!("#{index}={number:?}"),
+            false if kind == Some(OperandKind::U32) => format!("#{index}={bits}"),
+            false => format!("#{index}={}", bits as i32),
         }
     }
 }

@@ -23,6 +23,33 @@ fn every_kind_of_instruction_is_lowered() {
 }
 
 #[test]
+fn constants_are_listed_as_the_op_reads_them() {
+    let listing = bytecode(
+        "
+        global i: int
+        output o: int
+        entry main
+        fn main() -> (i32) ^0 {
+            %0: i32 = global i[0]
+            %1: i32 = const -1640531535
+            %2: i32 = iadd %0, %1
+            %3: f32 = i2f %2
+            %4: f32 = const 1e-40
+            %5: f32 = mul %3, %4
+            %6: i32 = f2i %5
+            return %6
+        }
+        ",
+    )
+    .to_string();
+    for (op, number) in [("iadd", "=-1640531535"), ("mul", "=1e-40")] {
+        let of_op = |line: &&str| line.contains(&format!(" {op}"));
+        let line = listing.lines().find(of_op).expect("the op is there");
+        assert!(line.ends_with(number), "{listing}");
+    }
+}
+
+#[test]
 fn equation_three_has_value_and_shadows() {
     let text = "
         global x1: float global x2: float

@@ -80,6 +80,20 @@ fn brackets_nest_to_the_limit_exactly() {
 }
 
 #[test]
+fn deep_conditions_are_told_from_deep_expressions() {
+    let help = |open: &str, close: &str| {
+        let text = format!("void f() {{ {} }}", nested(MAX_NESTING, open, "x;", close));
+        let found = diagnostics(&text);
+        assert_eq!(found[0].code, Code::NestingTooDeep, "{open}");
+        found[0].help.clone().expect("it has help")
+    };
+    for open in ["if (a) { ", "while (a) { ", "{ if (a) "] {
+        assert!(help(open, "}").contains("into a function of"), "{open}");
+    }
+    assert!(help("g(", ")").contains("a part of the expression"));
+}
+
+#[test]
 fn unclosed_brackets_are_bounded_too() {
     for open in ["(", "[", "{", "f(a[{", "if (", "-("] {
         let codes = codes(&open.repeat(100_000));
