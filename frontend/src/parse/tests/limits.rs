@@ -80,7 +80,7 @@ fn brackets_nest_to_the_limit_exactly() {
 }
 
 #[test]
-fn deep_conditions_are_told_from_deep_expressions() {
+fn deep_conditions_and_deep_expressions_have_help_of_their_own() {
     let help = |open: &str, close: &str| {
         let text = format!("void f() {{ {} }}", nested(MAX_NESTING, open, "x;", close));
         let found = diagnostics(&text);
