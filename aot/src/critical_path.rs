@@ -1,6 +1,6 @@
 //! The critical path of a graph: the latency of its longest chain of dependent nodes.
 
-use crate::graph::{Graph, NodeOp};
+use crate::graph::{Graph, Node, NodeOp};
 
 /// The critical path of the nodes written so far.
 #[derive(Debug, Default)]
@@ -16,11 +16,7 @@ impl CriticalPath {
         let known = self.done.len();
         self.done.resize(graph.len(), 0);
         for (id, &node) in graph.nodes.iter().enumerate().skip(known) {
-            let mut start = 0;
-            graph.for_each_operand(node, |operand| {
-                start = start.max(self.done[operand as usize])
-            });
-            let done = start + latency(node.op);
+            let done = start(graph, node, &self.done) + latency(node.op);
             self.done[id] = done;
             self.longest = self.longest.max(done);
         }
@@ -32,6 +28,14 @@ impl CriticalPath {
         self.done.clear();
         self.longest = 0;
     }
+}
+
+/// The cycle in which a node starts if it waits for nothing but its operands, each of which is done
+/// in its cycle of `done`.
+pub(crate) fn start(graph: &Graph, node: Node, done: &[u32]) -> u32 {
+    let mut start = 0;
+    graph.for_each_operand(node, |operand| start = start.max(done[operand as usize]));
+    start
 }
 
 /// The latency of a vector instruction in cycles, from its operands to its result.

@@ -7,7 +7,7 @@
 //! `SelectOptimize`); for SIMD vectors of points hardly anything would be skipped.
 
 use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget};
-use crate::critical_path::latency;
+use crate::critical_path::{latency, start};
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{Computation, NodePositions};
 use crate::renumber::reorder_nodes;
@@ -202,10 +202,7 @@ impl Order<'_> {
         let mut longest = 0;
         for &id in arm {
             let node = self.graph.node(id);
-            let mut done = 0;
-            (self.graph).for_each_operand(node, |operand| {
-                done = done.max(self.done[operand as usize]);
-            });
+            let mut done = start(self.graph, node, &self.done);
             if node.op != NodeOp::Select {
                 done += latency(node.op);
             }
@@ -435,13 +432,15 @@ mod tests {
         assert!(skipped[1] > 2000, "{skipped:?}");
     }
 
-    /// Whether a selection is jumped to whose arm is a chain of nodes, each of the value before it.
-    fn branches_at(nodes: usize, next: impl Fn(&mut Graph, NodeId) -> NodeId) -> bool {
+    /// A graph of two VM registers.
+    fn of_registers() -> (Graph, [NodeId; 2]) {
         let mut graph = Graph::default();
-        let [x, y] = [0, 1].map(|vm_register| graph.push(NodeOp::VmRegister, vm_register, 0, 0));
-        let mask = graph.push(NodeOp::Lt, x, y, 0);
-        let arm = (0..nodes).fold(x, |arm, _| next(&mut graph, arm));
-        let value = graph.push(NodeOp::Select, mask, y, arm);
+        let registers = [0, 1].map(|vm_register| graph.push(NodeOp::VmRegister, vm_register, 0, 0));
+        (graph, registers)
+    }
+
+    /// Whether a graph whose value is a selection gets a branch.
+    fn gets_branch(graph: Graph, value: NodeId) -> bool {
         let mut positions = NodePositions::default();
         positions.start_at(0, 0);
         let store = GraphStore {
@@ -459,11 +458,24 @@ mod tests {
         !events.is_empty()
     }
 
+    /// Whether a selection gets a branch whose arm is a chain of nodes, each of the one before it.
+    fn chain_gets_branch(nodes: usize, next: impl Fn(&mut Graph, NodeId) -> NodeId) -> bool {
+        let (mut graph, [x, y]) = of_registers();
+        let mask = graph.push(NodeOp::Lt, x, y, 0);
+        let arm = (0..nodes).fold(x, |arm, _| next(&mut graph, arm));
+        let value = graph.push(NodeOp::Select, mask, y, arm);
+        gets_branch(graph, value)
+    }
+
     #[test]
     fn short_critical_path_gets_no_branch() {
         for (nodes, is_long) in [(ARM_NODES - 1, false), (ARM_NODES, true)] {
             let product = |graph: &mut Graph, arm| graph.push(NodeOp::Mul, arm, 1, 0);
-            assert_eq!(branches_at(nodes, product), is_long, "{nodes} products");
+            assert_eq!(
+                chain_gets_branch(nodes, product),
+                is_long,
+                "{nodes} products"
+            );
         }
         // The least of many numbers: each selection has a mask of its own.
         let least = |graph: &mut Graph, arm| {
@@ -471,15 +483,13 @@ mod tests {
             let mask = graph.push(NodeOp::Lt, 0, other, 0);
             graph.push(NodeOp::Select, mask, other, arm)
         };
-        assert!(!branches_at(2 * MIN_CYCLES as usize, least));
+        assert!(!chain_gets_branch(2 * MIN_CYCLES as usize, least));
     }
 
     #[test]
     fn pair_masks_are_no_conditions() {
         for is_pair in [false, true] {
-            let mut graph = Graph::default();
-            let [x, y] =
-                [0, 1].map(|vm_register| graph.push(NodeOp::VmRegister, vm_register, 0, 0));
+            let (mut graph, [x, y]) = of_registers();
             let [a, b] = match is_pair {
                 true => [graph.push(NodeOp::Join, x, y, 0), y],
                 false => [x, y],
@@ -487,20 +497,7 @@ mod tests {
             let mask = graph.push(NodeOp::Lt, a, b, 0);
             let arm = (0..2 * ARM_NODES).fold(x, |arm, _| graph.push(NodeOp::Mul, arm, y, 0));
             let value = graph.push(NodeOp::Select, mask, arm, y);
-            let mut positions = NodePositions::default();
-            positions.start_at(0, 0);
-            let mut ebb = Computation {
-                stores: vec![GraphStore {
-                    after: value,
-                    target: StoreTarget::Word(0),
-                    value,
-                }],
-                graph,
-                positions,
-            };
-            let mut events = Vec::new();
-            insert_branches(&mut ebb, &mut events, 0);
-            assert_eq!(events.is_empty(), is_pair);
+            assert_eq!(gets_branch(graph, value), !is_pair);
         }
     }
 }
