@@ -25,6 +25,7 @@ pub mod module;
 pub mod moved_words;
 pub mod passes;
 pub mod quad;
+#[cfg(any(test, feature = "random"))]
 pub mod random;
 pub mod span;
 pub mod text;
