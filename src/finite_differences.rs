@@ -1,8 +1,9 @@
 //! Central differences of the f64 reference, to compare with automatic differentiation.
 //!
 //! No one distance fits every function: `sin(1e6 * x)` asks for a short one, `x + 1e9` for a long
-//! one, and the root of a small number for one that stays within its domain. So several are tried,
-//! and what differs least from the next longer one is kept.
+//! one, and the root of a small number for one that stays within its domain. So the distance grows
+//! from a short one, until the slope agrees with that of the next longer one, and as long as it
+//! agrees better and better: beyond, a function that has decayed has a slope of 0 by any two.
 
 use crate::evaluator::reference::reference_point;
 use crate::globals::{PointGlobals, point_words};
@@ -14,16 +15,23 @@ use adumbra_ir::host::{Host, Limits};
 use adumbra_ir::module::{BufferId, InstKind, Module};
 use adumbra_vm::FloatEnvironment;
 
-/// The distances that are tried, each [`STEP_RATIO`] times as long as the one before.
-const STEPS: usize = 20;
+/// The most distances that are tried, each [`STEP_RATIO`] times as long as the one before.
+const STEPS: usize = 23;
 const STEP_RATIO: f64 = 16.0;
+
+/// By how much two slopes of one function may differ, in proportion.
+const AGREEMENT: f64 = 1e-6;
+
+/// How many times the steps of the point itself a point beside it may take, and so many more: one
+/// that takes longer has another path.
+const SIDE_STEPS: u64 = 16;
+const MORE_SIDE_STEPS: u64 = 1 << 12;
 
 /// The shortest distance that is tried, in pixels, where all that moves is 0.
 const LEAST_STEP: f64 = 1.0 / (1_u64 << 48) as f64;
 
-/// The least move of a global, over its value: 8 floats or more, so that the steps of what is
-/// rounded to f32 are seen.
-const LEAST_MOVE: f64 = 1.0 / (1 << 20) as f64;
+/// The least move of a number, over its value. By shorter ones, slopes are lost to rounding.
+const LEAST_MOVE: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Central differences of one scalar of the outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +70,7 @@ pub fn central_differences<G: PointGlobals>(
 ) -> Option<Vec<CentralDifference>> {
     let _mode = FloatEnvironment::enter();
     let reference = WidePoint::new(instance, globals, Limits::default());
-    let middle = reference.evaluate(&reference.start, host)?;
+    let middle = reference.evaluate(&reference.start, u64::MAX, host)?;
     let mut differences: Vec<CentralDifference> = (middle.outputs.iter())
         .map(|slot| CentralDifference {
             value: slot.float,
@@ -127,7 +135,7 @@ pub fn parameter_differences<G: PointGlobals>(
 ) -> Option<Vec<Vec<(f64, bool)>>> {
     let _mode = FloatEnvironment::enter();
     let reference = WidePoint::new(instance, globals, limits);
-    let middle = reference.evaluate(&reference.start, host)?;
+    let middle = reference.evaluate(&reference.start, u64::MAX, host)?;
     let motions = parameters.iter().map(|by| reference.motion_of(*by));
     let slopes = motions.map(|motion| reference.differences(&middle, &motion, host));
     Some(slopes.collect())
@@ -168,12 +176,16 @@ impl<'m> WidePoint<'m> {
         }
     }
 
+    /// Evaluates a point, which may take so many steps and those of the limits.
     fn evaluate(
         &self,
         point: &EvalPoint<f64>,
+        steps: u64,
         host: &mut dyn Host<f64>,
     ) -> Option<EvalOutcome<f64>> {
-        match eval::begin(self.module, point, &self.options, host) {
+        let mut options = self.options;
+        options.limits.steps = options.limits.steps.min(steps);
+        match eval::begin(self.module, point, &options, host) {
             Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
             _ => None,
         }
@@ -212,9 +224,11 @@ impl<'m> WidePoint<'m> {
             0.0 => LEAST_STEP,
             _ => LEAST_MOVE * scale,
         };
+        let steps = (middle.steps.saturating_mul(SIDE_STEPS)).saturating_add(MORE_SIDE_STEPS);
         let mut estimates: Vec<Vec<Estimate>> = vec![Vec::new(); middle.outputs.len()];
         for _ in 0..STEPS {
-            let sides = [step, -step].map(|step| self.evaluate(&self.moved(motion, step), host));
+            let sides =
+                [step, -step].map(|step| self.evaluate(&self.moved(motion, step), steps, host));
             if let [Some(above), Some(below)] = sides {
                 let is_same_path = [&above, &below].iter().all(|side| side.path == middle.path);
                 let sides = above.outputs.iter().zip(&below.outputs);
@@ -229,6 +243,9 @@ impl<'m> WidePoint<'m> {
                         is_smooth: is_same_path && value.is_finite() && slope.is_finite(),
                     });
                 }
+            }
+            if (estimates.iter()).all(|own| agreeing(own).is_some_and(|(_, is_best)| is_best)) {
+                break;
             }
             step *= STEP_RATIO;
         }
@@ -275,17 +292,43 @@ struct Estimate {
     is_smooth: bool,
 }
 
-/// Of the smooth estimates, by steps of rising length, the one that differs least from the next in
-/// proportion, or else of all; and whether it is smooth.
-fn best(estimates: &[Estimate]) -> (f64, bool) {
-    let error = |pair: &[Estimate]| {
-        let [a, b] = [pair[0].slope, pair[1].slope];
-        ((a - b).abs() + pair[0].rounding) / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
+/// How far two estimates disagree, in proportion, and may by rounding.
+fn disagreement(pair: &[Estimate]) -> f64 {
+    let [a, b] = [pair[0].slope, pair[1].slope];
+    ((a - b).abs() + pair[0].rounding) / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
+}
+
+/// Of estimates by steps of rising length, the first that agrees with the next, both smooth, or the
+/// last of those after it that each agree better; and whether longer steps agree less.
+fn agreeing(estimates: &[Estimate]) -> Option<(f64, bool)> {
+    let error = |pair: &[Estimate]| match pair.iter().all(|estimate| estimate.is_smooth) {
+        true => disagreement(pair),
+        false => f64::INFINITY,
     };
+    let mut pairs = estimates
+        .windows(2)
+        .skip_while(|pair| !(error(pair) <= AGREEMENT));
+    let mut best = pairs.next()?;
+    for pair in pairs {
+        if !(error(pair) < error(best)) {
+            return Some((best[0].slope, true));
+        }
+        best = pair;
+    }
+    Some((best[0].slope, false))
+}
+
+/// The slope that [`agreeing`] finds. If there is none, that of the smooth estimates which differs
+/// least from the next in proportion, or else of all; and whether it is smooth.
+fn best(estimates: &[Estimate]) -> (f64, bool) {
+    if let Some((slope, _)) = agreeing(estimates) {
+        return (slope, true);
+    }
     let least = |is_chosen: &dyn Fn(&Estimate) -> bool| {
         let pairs = estimates.windows(2);
-        let pairs = pairs.filter(|pair| pair.iter().all(is_chosen) && !error(pair).is_nan());
-        let least = pairs.min_by(|a, b| error(a).total_cmp(&error(b)));
+        let pairs = pairs.filter(|pair| pair.iter().all(is_chosen));
+        let pairs = pairs.filter(|pair| !disagreement(pair).is_nan());
+        let least = pairs.min_by(|a, b| disagreement(a).total_cmp(&disagreement(b)));
         least.map(|pair| pair[0].slope)
     };
     if let Some(slope) = least(&|estimate| estimate.is_smooth) {
