@@ -408,19 +408,23 @@ const BOXES: &str = "
         c = first < min(leaves.x, min(leaves.y, leaves.z)) ? grey(is_x, enters.y > enters.z) : 0.0;
     }";
 
-/// The gradient of the sum of an image of 40 by 40 pixels: by the three sizes, and the turn.
-fn of_boxes(shader: &str, threads: usize, width: Option<usize>) -> [f64; 4] {
-    const WIDTH: usize = 40;
-    let program = compiled(BOXES, Some(shader), &[("pixel", Type::Vector(2))]);
+/// The gradient of the sum of an image of `side` by `side` pixels, by these.
+fn of_image<const N: usize>(
+    program: &Arc<Program>,
+    side: usize,
+    names: [&str; N],
+    threads: usize,
+    width: Option<usize>,
+) -> [Vec<f64>; N] {
     let axes = [0, 1].map(|at| Axis::new("pixel", at, 1.0));
     let edges = program.jump_gradient(&GradientRequest::new().by_inputs(), &axes, JumpRules::Edge);
     let edges = edges.unwrap_or_else(|found| panic!("{found}"));
     let gradient = edges.smooth().program();
     let mut globals = BatchGlobals::new(gradient.globals());
-    let plane = |of: fn(usize) -> usize| -> Vec<f32> {
-        (0..WIDTH * WIDTH).map(|at| of(at) as f32 + 0.5).collect()
+    let plane = |of: &dyn Fn(usize) -> usize| -> Vec<f32> {
+        (0..side * side).map(|at| of(at) as f32 + 0.5).collect()
     };
-    let (x, y) = (plane(|at| at % WIDTH), plane(|at| at / WIDTH));
+    let (x, y) = (plane(&|at| at % side), plane(&|at| at / side));
     globals.plane("pixel", Part::Value, 0, &x, 1).unwrap();
     globals.plane("pixel", Part::Value, 1, &y, 1).unwrap();
     globals
@@ -436,16 +440,18 @@ fn of_boxes(shader: &str, threads: usize, width: Option<usize>) -> [f64; 4] {
             width,
             ..BatchSetup::default()
         })
-        .image(WIDTH, 0..WIDTH * WIDTH);
-    let names = ["d(size)", "d(turn)"];
-    let sums = batch.sums(&globals, 0..WIDTH * WIDTH, &names, || NoTextures);
+        .image(side, 0..side * side);
+    let sums = batch.sums(&globals, 0..side * side, &names, || NoTextures);
     let (sums, _, jumps) = sums.unwrap();
-    assert_eq!(jumps.nullified, 0, "{shader}");
+    assert_eq!(jumps.nullified, 0);
     assert!(jumps.points > 100, "{}", jumps.points);
-    let (size, turn) = (
-        sums.total("d(size)").unwrap(),
-        sums.total("d(turn)").unwrap(),
-    );
+    names.map(|name| sums.total(name).unwrap().to_vec())
+}
+
+/// The gradient of the image of boxes: by the three sizes, and the turn.
+fn of_boxes(shader: &str, threads: usize, width: Option<usize>) -> [f64; 4] {
+    let program = compiled(BOXES, Some(shader), &[("pixel", Type::Vector(2))]);
+    let [size, turn] = of_image(&program, 40, ["d(size)", "d(turn)"], threads, width);
     [size[0], size[1], size[2], turn[0]]
 }
 
@@ -460,4 +466,42 @@ fn marched_and_cast_boxes_agree() {
         );
     }
     assert_eq!(of_boxes("marched", 1, Some(64)), marched);
+}
+
+/// A ball over a ground. Rays that pass it closely run out of steps, before they reach the ground.
+const OVER_GROUND: &str = "
+    float scene(float3 p, float radius) { return min(length(p) - radius, p.y + 1.0); }
+    shader over_ground(float radius = 0.8, out float c)
+    {
+        float2 at = global_value<pixel> / 80.0 - 0.5;
+        float3 along = normalize(float3(at.x, -at.y - 0.25, 1.0));
+        hit found = raymarch<scene>(float3(0.0, 0.5, -3.0), along, 96, radius);
+        c = found.converged ? 0.5 + 0.5 * found.normal.y : 0.0;
+    }";
+
+#[test]
+fn rays_without_steps_left_move_with_what_they_passed() {
+    const SIDE: usize = 80;
+    let program = compiled(OVER_GROUND, None, &[("pixel", Type::Vector(2))]);
+    let [found] = of_image(&program, SIDE, ["d(radius)"], 2, None);
+    let sum = |radius: f32| -> f64 {
+        let mut instance = Instance::new(&program);
+        instance.set("radius", radius).unwrap();
+        let mut evaluator = Evaluator::new(&instance);
+        let mut globals = Globals::new(program.globals());
+        let mut at = |point: usize| {
+            let pixel = [point % SIDE, point / SIDE].map(|at| at as f32 + 0.5);
+            globals.set("pixel", pixel, [1.0, 0.0], [0.0, 1.0]).unwrap();
+            evaluator.evaluate(&globals, &mut NoTextures);
+            f64::from(evaluator.get::<f32>("c").unwrap())
+        };
+        (0..SIDE * SIDE).map(&mut at).sum()
+    };
+    let step = 0.05;
+    let difference = (sum(0.8 + step) - sum(0.8 - step)) / (2.0 * f64::from(step));
+    assert!(
+        (found[0] - difference).abs() < 0.2 * difference.abs(),
+        "{}, not {difference}",
+        found[0]
+    );
 }
