@@ -248,6 +248,7 @@ impl DifferentialCase {
             locations: words.collect(),
             blocks: vec![PointBlock {
                 instructions: segment.instructions.clone(),
+                last_uses: last_uses(segment),
                 terminator: PointTerminator::Jump(Edge::Exit(EXIT)),
                 position: 0,
             }],
@@ -487,4 +488,28 @@ pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
         }
     }
     cases
+}
+
+/// The last uses of what each instruction of a segment writes: [`PointBlock::last_uses`].
+fn last_uses(segment: &Segment) -> Vec<[u32; 3]> {
+    let mut next: Vec<u32> = vec![0; segment.locations.len()];
+    for &word in &segment.live_out {
+        next[word as usize] = u32::MAX;
+    }
+    let found = segment.instructions.iter().rev().map(|inst| {
+        let mut last_uses = [0; 3];
+        for (word, last_use) in inst.result.locations().zip(&mut last_uses) {
+            *last_use = std::mem::take(&mut next[word as usize]);
+        }
+        for operand in &inst.operands[..inst.kind.arity()] {
+            for word in operand.locations() {
+                let next = &mut next[word as usize];
+                *next = inst.position.max(*next);
+            }
+        }
+        last_uses
+    });
+    let mut found: Vec<[u32; 3]> = found.collect();
+    found.reverse();
+    found
 }

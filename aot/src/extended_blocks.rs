@@ -10,13 +10,15 @@
 
 use crate::control::{BlockExit, ControlAction, ControlEvent, ExitTarget, RegisterStore};
 use crate::graph::{ALL_ONES, NodeId, NodeOp};
-use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, WordAccesses};
+use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget};
 use crate::loop_carried::carry_values;
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::select_to_branch::insert_branches;
 use crate::superword::form_superwords;
 use crate::template::OpTemplates;
-use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
+use adumbra_vm::native::{
+    ArithmeticInst, CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation,
+};
 
 /// The number of nodes after which an extended block ends. The time of register allocation grows
 /// with the live values, and few are worth a register throughout the block. Value numbering works
@@ -75,6 +77,15 @@ struct Arm {
     changes: usize,
 }
 
+/// The state of a word: the nodes of its current and of its initial value, and the last use of the
+/// current one.
+struct WordState {
+    word: u32,
+    current: Option<NodeId>,
+    initial: Option<NodeId>,
+    last_use: u32,
+}
+
 /// The builder of extended blocks.
 struct EbbBuilder<'f> {
     optimisations: Optimisations,
@@ -87,11 +98,11 @@ struct EbbBuilder<'f> {
     /// Whether each block's root is among them, or done.
     is_known: Vec<bool>,
     label_count: u32,
-    /// The last accesses of words by the instructions of the block that was cut.
-    accesses: Option<(u32, WordAccesses)>,
     arms: Vec<Arm>,
-    /// The log of the nodes of words before a change: current and initial.
-    changes: Vec<(u32, [Option<NodeId>; 2])>,
+    /// The last use of each word's current value: [`PointBlock::last_uses`].
+    last_uses: Vec<u32>,
+    /// The log of words before a change.
+    changes: Vec<WordState>,
     uses: Vec<GraphStore>,
     events: Vec<ControlEvent>,
 }
@@ -121,8 +132,8 @@ impl<'f> EbbBuilder<'f> {
             waiting: Vec::new(),
             is_known: vec![false; count],
             label_count: count as u32,
-            accesses: None,
             arms: Vec::new(),
+            last_uses: vec![0; cfg.locations.len()],
             changes: Vec::new(),
             uses: Vec::new(),
             events: Vec::new(),
@@ -159,15 +170,8 @@ impl<'f> EbbBuilder<'f> {
             }
             self.write_block(arm.root, templates);
         }
-        let Computation {
-            graph, positions, ..
-        } = self.writer.finish(|_| false);
         self.changes.clear();
-        let mut computation = Computation {
-            graph,
-            stores: std::mem::take(&mut self.uses),
-            positions,
-        };
+        let mut computation = self.writer.finish(std::mem::take(&mut self.uses));
         let mut events = std::mem::take(&mut self.events);
         if self.optimisations.has(Optimisation::Superwords) {
             form_superwords(&mut computation, &mut events);
@@ -199,9 +203,11 @@ impl<'f> EbbBuilder<'f> {
     }
 
     fn restore(&mut self, arm: &Arm) {
-        for (word, [now, before]) in self.changes.drain(arm.changes..).rev() {
-            self.writer.current[word as usize] = now;
-            self.writer.initial[word as usize] = before;
+        for state in self.changes.drain(arm.changes..).rev() {
+            let word = state.word as usize;
+            self.writer.current[word] = state.current;
+            self.writer.initial[word] = state.initial;
+            self.last_uses[word] = state.last_use;
         }
         self.writer.touched.truncate(arm.touched);
         self.writer.graph.hide_from(arm.nodes);
@@ -215,10 +221,12 @@ impl<'f> EbbBuilder<'f> {
     fn write_block(&mut self, root: Root, templates: &mut OpTemplates) {
         let PointBlock {
             instructions,
+            last_uses,
             terminator,
             position,
         } = &self.cfg.blocks[root.block as usize];
-        for (number, inst) in instructions.iter().enumerate().skip(root.first) {
+        let numbered = instructions.iter().zip(last_uses).enumerate();
+        for (number, (inst, last_uses)) in numbered.skip(root.first) {
             if self.is_full() && number > root.first {
                 self.cut(root.block, number);
                 return;
@@ -229,6 +237,9 @@ impl<'f> EbbBuilder<'f> {
                 .chain(inst.result.locations())
                 .for_each(|word| self.note(word));
             self.writer.arithmetic(inst, templates);
+            for (word, &last_use) in inst.result.locations().zip(last_uses) {
+                self.last_uses[word as usize] = last_use;
+            }
         }
         let block = root.block;
         self.writer.set_position(*position);
@@ -302,13 +313,12 @@ impl<'f> EbbBuilder<'f> {
 
     /// Logs the state of a word before an access, which may change it.
     fn note(&mut self, word: u32) {
-        let GraphBuilder {
-            current: now,
-            initial: before,
-            ..
-        } = &self.writer;
-        let held = [now[word as usize], before[word as usize]];
-        self.changes.push((word, held));
+        self.changes.push(WordState {
+            word,
+            current: self.writer.current[word as usize],
+            initial: self.writer.initial[word as usize],
+            last_use: self.last_uses[word as usize],
+        });
     }
 
     /// The last node so far.
@@ -367,30 +377,24 @@ impl<'f> EbbBuilder<'f> {
             words
                 .is_none_or(|words| words[vm_register as usize / 64] >> (vm_register % 64) & 1 == 1)
         };
-        self.exit_with(|_, vm_register| is_read(vm_register), to)
+        self.exit_with(|_, _, vm_register| is_read(vm_register), to)
     }
 
     /// Ends the extended block before an instruction, where another one begins.
     fn cut(&mut self, block: u32, first: usize) {
-        let cfg = self.cfg;
-        let instructions = &cfg.blocks[block as usize].instructions;
-        let mut accesses = match self.accesses.take() {
-            Some((of, accesses)) if of == block => accesses,
-            _ => WordAccesses::of(instructions, cfg.locations.len()),
-        };
         let at = self.label_count;
         self.label_count += 1;
-        let last = first as u32 - 1;
-        let is_read = |word: u32, _| accesses.is_live_after(word, last).unwrap_or(true);
+        let ArithmeticInst { position, .. } =
+            self.cfg.blocks[block as usize].instructions[first - 1];
+        let is_read = |builder: &Self, word: u32, _| builder.last_uses[word as usize] > position;
         let exit = self.exit_with(is_read, ExitTarget::Label(at));
-        self.accesses = Some((block, accesses));
         self.push_event(ControlAction::Exit(exit));
         self.waiting.push(Root { at, block, first });
     }
 
     fn exit_with(
         &mut self,
-        mut is_read: impl FnMut(u32, u32) -> bool,
+        is_read: impl Fn(&Self, u32, u32) -> bool,
         to: ExitTarget,
     ) -> BlockExit {
         let after = self.last_node();
@@ -408,7 +412,7 @@ impl<'f> EbbBuilder<'f> {
             else {
                 continue;
             };
-            if now != before && is_read(word, vm_register) {
+            if now != before && is_read(self, word, vm_register) {
                 let (value, half) = self.writer.graph.half_of(value);
                 stores.push(RegisterStore {
                     vm_register,
@@ -438,6 +442,7 @@ mod tests {
     fn steps(count: u32) -> PointCfg {
         let block = |number: u32| PointBlock {
             instructions: Vec::new(),
+            last_uses: Vec::new(),
             terminator: PointTerminator::StepJump {
                 to: match number + 1 < count {
                     true => Edge::Block(number + 1),

@@ -119,76 +119,6 @@ pub(crate) struct GraphBuilder<'s> {
     positions: NodePositions,
 }
 
-/// The accesses of each word by consecutive instructions.
-pub(crate) struct WordAccesses {
-    /// The instructions that access the first word in order, then those of the second, with whether
-    /// the access is a write. An instruction that both reads and writes a word reads it first.
-    by_word: Vec<(u32, bool)>,
-    /// The end of each word's accesses.
-    ends: Vec<u32>,
-    /// The last position found for each word: the next query is close to it.
-    looked: Vec<u32>,
-}
-
-impl WordAccesses {
-    pub(crate) fn of(instructions: &[ArithmeticInst], words: usize) -> WordAccesses {
-        let mut ends = vec![0; words];
-        each_access(instructions, |word, _| ends[word as usize] += 1);
-        let mut sum = 0;
-        for end in &mut ends {
-            // The start of the word's accesses; it moves to their end as they are inserted.
-            sum += std::mem::replace(end, sum);
-        }
-        let mut by_word = vec![(0, false); sum as usize];
-        each_access(instructions, |word, access| {
-            let at = &mut ends[word as usize];
-            by_word[*at as usize] = access;
-            *at += 1;
-        });
-        WordAccesses {
-            by_word,
-            looked: vec![0; words],
-            ends,
-        }
-    }
-
-    /// Whether the value of a word after an instruction is read; `None` if no later instruction
-    /// accesses the word.
-    pub(crate) fn is_live_after(&mut self, word: u32, index: u32) -> Option<bool> {
-        let start = word
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before as usize]);
-        let accesses = &self.by_word[start as usize..self.ends[word as usize] as usize];
-        let is_later = |&(access, _): &(u32, bool)| access > index;
-        let looked = &mut self.looked[word as usize];
-        let mut next = *looked as usize;
-        while accesses[..next].last().is_some_and(is_later) {
-            next -= 1;
-        }
-        while accesses.get(next).is_some_and(|access| !is_later(access)) {
-            next += 1;
-        }
-        *looked = next as u32;
-        let (_, is_write) = accesses.get(next)?;
-        Some(!is_write)
-    }
-}
-
-/// The words that instructions access, each with the instruction's number and whether it is a
-/// write.
-fn each_access(instructions: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
-    for (index, inst) in (0..).zip(instructions) {
-        for operand in &inst.operands[..inst.kind.arity()] {
-            operand
-                .locations()
-                .for_each(|word| each(word, (index, false)));
-        }
-        inst.result
-            .locations()
-            .for_each(|word| each(word, (index, true)));
-    }
-}
-
 impl<'s> GraphBuilder<'s> {
     pub(crate) fn new(
         optimisations: Optimisations,
@@ -250,14 +180,15 @@ impl<'s> GraphBuilder<'s> {
         id
     }
 
-    /// Finishes a graph, with the words that are live after it.
-    pub(crate) fn finish(&mut self, mut is_live: impl FnMut(u32) -> bool) -> Computation {
+    /// The stores of all words that the graph changes.
+    pub(crate) fn changed_words(&self) -> Vec<GraphStore> {
         let mut stores = Vec::with_capacity(self.touched.len());
-        for word in self.touched.drain(..) {
+        for &word in &self.touched {
             let index = word as usize;
-            let (now, before) = (self.current[index].take(), self.initial[index].take());
-            let Some(value) = now else { continue };
-            if before != Some(value) && is_live(word) {
+            let (now, before) = (self.current[index], self.initial[index]);
+            if let Some(value) = now
+                && before != now
+            {
                 stores.push(GraphStore {
                     after: value.max(before.unwrap_or(0)),
                     target: StoreTarget::Word(word),
@@ -266,6 +197,15 @@ impl<'s> GraphBuilder<'s> {
             }
         }
         stores.sort_by_key(|store| store.after);
+        stores
+    }
+
+    /// Finishes a graph with these stores.
+    pub(crate) fn finish(&mut self, stores: Vec<GraphStore>) -> Computation {
+        for word in self.touched.drain(..) {
+            self.current[word as usize] = None;
+            self.initial[word as usize] = None;
+        }
         Computation {
             graph: self.graph.take(),
             stores,

@@ -5,7 +5,8 @@
 //! of noise are two instructions with one hash.
 
 use crate::critical_path::CriticalPath;
-use crate::graph_builder::{Computation, GraphBuilder, WordAccesses};
+use crate::graph::NodeOp;
+use crate::graph_builder::{Computation, GraphBuilder, StoreTarget};
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::template::OpTemplates;
 use adumbra_vm::native::{ArithmeticInst, ArithmeticKind, Segment};
@@ -39,21 +40,13 @@ const CUT: Length = Length {
 /// them.
 const SHARING_DISTANCE: usize = 8;
 
-/// The graphs of a segment: one, or those of the parts that it is split into.
+/// The graphs of a segment: one, or those of the parts that it is split into; none if nothing is
+/// stored.
 pub(crate) fn split_segment(
     optimisations: Optimisations,
     segment: &Segment,
     templates: &mut OpTemplates,
 ) -> Vec<Computation> {
-    let mut accesses = WordAccesses::of(&segment.instructions, segment.locations.len());
-    let mut is_stored = vec![false; segment.locations.len()];
-    for &word in &segment.live_out {
-        is_stored[word as usize] = true;
-    }
-    let mut is_live = |word: u32, index: u32| {
-        let later = accesses.is_live_after(word, index);
-        later.unwrap_or(is_stored[word as usize])
-    };
     let mut writer = GraphBuilder::new(optimisations, &segment.locations);
     let cuts = optimisations.has(Optimisation::LoopFission);
     let mut parts = Vec::new();
@@ -75,7 +68,7 @@ pub(crate) fn split_segment(
             continue;
         }
         chains.clear();
-        let part = writer.finish(|word| is_live(word, index));
+        let part = writer.finish(writer.changed_words());
         if most == WHOLE {
             // The first instruction is next again; the segment is split.
             most = CUT;
@@ -85,12 +78,30 @@ pub(crate) fn split_segment(
             parts.push(part);
         }
     }
-    let last = segment.instructions.len() as u32;
-    let rest = writer.finish(|word| is_live(word, last));
-    if parts.is_empty() || !rest.stores.is_empty() {
-        parts.push(rest);
-    }
+    parts.push(writer.finish(writer.changed_words()));
+    drop_dead_stores(&mut parts, segment);
     parts
+}
+
+/// Drops the stores of words that are neither live-out nor read by a later part, and parts without
+/// stores.
+fn drop_dead_stores(parts: &mut Vec<Computation>, segment: &Segment) {
+    let mut is_wanted = vec![false; segment.locations.len()];
+    for &word in &segment.live_out {
+        is_wanted[word as usize] = true;
+    }
+    for part in parts.iter_mut().rev() {
+        part.stores.retain(|store| match store.target {
+            StoreTarget::Word(word) => std::mem::take(&mut is_wanted[word as usize]),
+            StoreTarget::Condition | StoreTarget::Result => unreachable!("segments store words"),
+        });
+        for node in &part.graph.nodes {
+            if node.op == NodeOp::Plane {
+                is_wanted[node.a as usize] = true;
+            }
+        }
+    }
+    parts.retain(|part| !part.stores.is_empty());
 }
 
 /// Of the instructions after a long one, the first that computes the same op of the same values:
@@ -133,8 +144,12 @@ mod tests {
         let instructions = parts.iter().flat_map(|own| &own.positions.made);
         let instructions: Vec<u32> = instructions.map(|&(_, position)| position).collect();
         assert!(instructions.is_sorted(), "instructions stay in order");
-        let stores = parts.iter().map(|own| own.stores.len());
-        assert!(stores.min() > Some(0), "each computes something");
+        // The sum is passed from part to part in its own word, and no term is.
+        let sum = StoreTarget::Word(segment.live_out[0]);
+        for part in &parts {
+            let targets: Vec<StoreTarget> = part.stores.iter().map(|own| own.target).collect();
+            assert_eq!(targets, [sum]);
+        }
         let length = |own: &Computation| {
             let chain = CriticalPath::default().length(&own.graph);
             (own.graph.len(), chain)

@@ -1,10 +1,14 @@
 //! Register allocation by linear scan (Poletto and Sarkar 1999, "Linear Scan Register Allocation"):
 //! each value has one location, a register or a spill slot.
 //!
+//! The scan goes backwards, as LuaJIT's does: a value is allocated at its last use, the first one
+//! that is met, and its location is free again before its definition. So liveness needs no pass of
+//! its own, and what is never met is dead. How masks are read must be known before.
+//!
 //! A value has one location for its whole live range, so that skipped code and slow paths find
-//! everything where it was. Without free registers, the value with the furthest last use is spilled
-//! to the frame, or stays in the plane that it came from. Where a kernel interleaves vectors, each
-//! node has a value for each of them.
+//! everything where it was. Without free registers, the value with the earliest definition is
+//! spilled to the frame, or stays in the plane that it came from. Where a kernel interleaves
+//! vectors, each node has a value for each of them.
 //!
 //! A mask that is read as such alone takes a mask register, where the target has one that is free.
 
@@ -62,82 +66,6 @@ impl Allocation {
     }
 }
 
-/// The last use of an unused or dead node.
-const NEVER: NodeId = NodeId::MAX;
-
-/// The live ranges of nodes. Only uses by live nodes count.
-#[derive(Debug, Default)]
-struct Uses {
-    /// For each node the last one that uses it, or after which it is stored.
-    last: Vec<NodeId>,
-    /// The number of uses of each node.
-    counts: Vec<u32>,
-    /// Nodes whose live range ends at a node that reads them, without a store there: those that the
-    /// last node reads come first.
-    read: Vec<NodeId>,
-    /// The start of those that each node reads; they end at the start of those of the live node
-    /// before it.
-    starts: Vec<usize>,
-}
-
-impl Uses {
-    /// Finds the live ranges of a graph's nodes.
-    fn find(&mut self, graph: &Graph, mut stores: &[GraphStore]) {
-        let Uses {
-            last,
-            counts,
-            read,
-            starts,
-        } = self;
-        last.clear();
-        last.resize(graph.nodes.len(), NEVER);
-        counts.clear();
-        counts.resize(graph.nodes.len(), 0);
-        // Branch-free, as it is unpredictable which use is the last one: an operand is always
-        // written, and stays if this is its last use.
-        read.resize(graph.nodes.len() + 1, NEVER);
-        starts.resize(graph.nodes.len(), 0);
-        let mut count = 0;
-        // Backwards, so that the first use found is the last one.
-        for (id, &node) in (0..last.len() as NodeId).zip(&graph.nodes).rev() {
-            while let [before @ .., store] = stores
-                && store.after == id
-            {
-                meet(last, store.value, id);
-                stores = before;
-            }
-            if last[id as usize] != NEVER {
-                starts[id as usize] = count;
-                graph.for_each_operand(node, |operand| {
-                    read[count] = operand;
-                    let is_last = meet(last, operand, id);
-                    counts[operand as usize] += 1;
-                    count += usize::from(is_last);
-                });
-            }
-        }
-        read.truncate(count);
-    }
-
-    /// Whether the live range of a value ends at this node, after which it is stored. True once.
-    fn ends(&mut self, value: NodeId, at: NodeId) -> bool {
-        let last = &mut self.last[value as usize];
-        let ends = *last == at;
-        if ends {
-            *last = NEVER;
-        }
-        ends
-    }
-}
-
-/// Records a use of a node; returns whether it is the last one.
-fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
-    let last = &mut last[node as usize];
-    let is_last = *last == NEVER;
-    *last = if is_last { at } else { *last };
-    is_last
-}
-
 /// The linear-scan allocator, which handles one graph after the other in the same memory.
 #[derive(Debug, Default)]
 pub(crate) struct LinearScan {
@@ -147,19 +75,27 @@ pub(crate) struct LinearScan {
     registers: u8,
     /// The mask registers.
     masks: Range<u8>,
-    uses: Uses,
     mask_uses: MaskUses,
+    /// How often each node is read, in all vectors: by live nodes and stores.
+    uses: Vec<u32>,
     free: Vec<u8>,
     free_masks: Vec<u8>,
-    /// Free spill slots, each with the node after which it is free.
+    /// Free spill slots, each with the node before which it is free.
     free_slots: Vec<(u16, NodeId)>,
     /// The value that each register holds, or held last, as an index of locations.
     held: Vec<usize>,
     /// The last use of that.
     until: Vec<NodeId>,
-    /// Constants with several uses, each with its uses for one vector.
+    /// Constants that are read more than once, each with how often.
     constants: Vec<(Reverse<u32>, NodeId)>,
     allocation: Allocation,
+}
+
+/// The graph whose nodes get locations, and its stores in execution order.
+#[derive(Clone, Copy)]
+struct ScannedGraph<'g> {
+    graph: &'g Graph,
+    stores: &'g [GraphStore],
 }
 
 impl LinearScan {
@@ -182,13 +118,10 @@ impl LinearScan {
     }
 
     /// Allocates locations for the live nodes. Stores are in execution order.
-    pub(crate) fn allocate(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
-        let mut stores = all;
-        self.uses.find(graph, stores);
+    pub(crate) fn allocate(&mut self, graph: &Graph, stores: &[GraphStore]) -> Allocation {
+        let scanned = ScannedGraph { graph, stores };
         if !self.masks.is_empty() {
-            let last = &self.uses.last;
-            self.mask_uses
-                .find(graph, stores, |id| last[id as usize] != NEVER);
+            self.mask_uses.find(graph, stores);
         }
         self.free.clear();
         self.free.extend((0..self.registers).rev());
@@ -196,49 +129,45 @@ impl LinearScan {
         self.free_masks.extend(self.masks.clone().rev());
         self.free_slots.clear();
         self.constants.clear();
+        self.uses.clear();
+        self.uses.resize(graph.nodes.len(), 0);
         self.allocation.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors];
         self.allocation.vectors = self.vectors;
-        let mut end = self.uses.read.len();
-        for (id, &node) in (0..).zip(&graph.nodes) {
-            let is_used = self.uses.last[id as usize] != NEVER;
-            if is_used && !node.op.needs_no_location() {
-                let start = self.uses.starts[id as usize];
-                // A result that is written before all operands were read needs another register
-                // than these, but for the default result, which it is already.
-                let is_apart = node.op == NodeOp::SlowPath;
-                let is_early = |operand: NodeId| {
-                    let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
-                    is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
-                };
-                for vector in 0..self.vectors {
-                    for at in start..end {
-                        let operand = self.uses.read[at];
-                        if !is_apart || is_early(operand) {
-                            self.free(operand, vector, id);
-                        }
-                    }
-                    self.allocate_node(id, vector, graph, all);
-                    for at in start..end {
-                        let operand = self.uses.read[at];
-                        if is_apart && !is_early(operand) {
-                            self.free(operand, vector, id);
-                        }
-                    }
-                }
-                end = start;
-            } else if node.op == NodeOp::Const {
-                let count = self.uses.counts[id as usize];
-                if count as usize * self.vectors > 1 {
-                    self.constants.push((Reverse(count), id));
-                }
-            }
-            while let [store, later @ ..] = stores
+        let mut before = stores;
+        for (id, &node) in (0..graph.nodes.len() as NodeId).zip(&graph.nodes).rev() {
+            while let [rest @ .., store] = before
                 && store.after == id
             {
-                if self.uses.ends(store.value, id) {
-                    (0..self.vectors).for_each(|vector| self.free(store.value, vector, id));
+                (0..self.vectors).for_each(|vector| self.read(store.value, vector, id, scanned));
+                before = rest;
+            }
+            let uses = self.uses[id as usize];
+            if node.op == NodeOp::Const && uses > 1 {
+                self.constants.push((Reverse(uses), id));
+            }
+            if !self.allocation.is_computed(id) {
+                continue;
+            }
+            // Late operands are read after the result was written: all of a slow path but the
+            // default result, which is written there, unless that is another operand, too.
+            let is_slow_path = node.op == NodeOp::SlowPath;
+            let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
+            let default_is_early = is_slow_path && node.b != node.a && !given().contains(&node.b);
+            let is_late = |operand| is_slow_path && !(default_is_early && operand == node.b);
+            for vector in (0..self.vectors).rev() {
+                if is_slow_path {
+                    graph.for_each_operand(node, |operand| {
+                        if is_late(operand) {
+                            self.read(operand, vector, id, scanned);
+                        }
+                    });
                 }
-                stores = later;
+                self.define(id, vector, scanned);
+                graph.for_each_operand(node, |operand| {
+                    if !is_late(operand) {
+                        self.read(operand, vector, id, scanned);
+                    }
+                });
             }
         }
         std::mem::take(&mut self.allocation)
@@ -247,8 +176,8 @@ impl LinearScan {
     /// Allocates locations, and free registers for the constants with the most uses: for code that
     /// runs many times after the loads. A processor of today computes four vectors a cycle from
     /// registers, and two if it has to load an operand of each.
-    pub(crate) fn allocate_loop(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
-        let mut allocation = self.allocate(graph, all);
+    pub(crate) fn allocate_loop(&mut self, graph: &Graph, stores: &[GraphStore]) -> Allocation {
+        let mut allocation = self.allocate(graph, stores);
         let free =
             (0..self.registers).filter(|register| allocation.used_registers >> register & 1 == 0);
         let count = free.clone().count();
@@ -265,80 +194,100 @@ impl LinearScan {
         allocation
     }
 
-    fn allocate_node(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
-        let (value, last) = (
-            id as usize * self.vectors + vector,
-            self.uses.last[id as usize],
-        );
+    /// Records a read of a value by a node, or by a store after it. The first one that is found is
+    /// the last use: the live range is from the definition to there.
+    fn read(&mut self, id: NodeId, vector: usize, at: NodeId, scanned: ScannedGraph<'_>) {
+        self.uses[id as usize] += 1;
+        let value = id as usize * self.vectors + vector;
+        let is_found = self.allocation.of[value] != NodeLocation::Unallocated;
+        if !is_found && !scanned.graph.node(id).op.needs_no_location() {
+            self.allocation.of[value] = self.free_location(id, value, at, scanned);
+        }
+    }
+
+    /// A location that is free from the definition of a value to its last use.
+    fn free_location(
+        &mut self,
+        id: NodeId,
+        value: usize,
+        last: NodeId,
+        scanned: ScannedGraph<'_>,
+    ) -> NodeLocation {
         if let Some(&number) = self.free_masks.last()
-            && let Some(is_inverted) = self.mask_uses.as_mask(id, graph)
+            && let Some(is_inverted) = self.mask_uses.as_mask(id, scanned.graph)
         {
             self.free_masks.pop();
-            let register = MaskRegister {
+            return NodeLocation::MaskRegister(MaskRegister {
                 number,
                 is_inverted,
-            };
-            self.allocation.of[value] = NodeLocation::MaskRegister(register);
-            return;
-        }
-        // An instruction with one operand in a plane costs no more than with two in registers.
-        if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
-            self.allocation.of[value] = NodeLocation::Plane;
-            return;
+            });
         }
         let register = match self.free.pop() {
             Some(register) => register as usize,
             None => {
-                let furthest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
-                let register = furthest.expect("there are registers");
-                if self.until[register] <= last {
-                    self.allocation.of[value] = self.spill(id, last, graph, stores);
-                    return;
-                }
-                // It is spilled from its definition on.
+                let earliest = (0..self.held.len()).min_by_key(|&r| self.held[r]);
+                let register = earliest.expect("there are registers");
                 let evicted = self.held[register];
+                if evicted >= value {
+                    return self.spill(id, last, scanned);
+                }
                 let id = (evicted / self.vectors) as NodeId;
-                self.allocation.of[evicted] = self.spill(id, self.until[register], graph, stores);
+                self.allocation.of[evicted] = self.spill(id, self.until[register], scanned);
                 register
             }
         };
         self.held[register] = value;
         self.until[register] = last;
-        self.allocation.used_registers |= 1 << register;
-        self.allocation.of[value] = NodeLocation::Register(register as u8);
+        NodeLocation::Register(register as u8)
     }
 
-    /// A location for a node that is in no register, live until `last`.
-    fn spill(
-        &mut self,
-        id: NodeId,
-        last: NodeId,
-        graph: &Graph,
-        stores: &[GraphStore],
-    ) -> NodeLocation {
-        match self.stays(id, last, graph, stores) {
+    /// Frees the location of a value before its definition.
+    fn define(&mut self, id: NodeId, vector: usize, scanned: ScannedGraph<'_>) {
+        let value = id as usize * self.vectors + vector;
+        // Nearly all are registers, which a branch of its own predicts.
+        if let NodeLocation::Register(register) = self.allocation.of[value] {
+            self.free.push(register);
+            // An instruction with one operand in a plane costs no more than with two in registers.
+            let is_read_once = self.uses[id as usize] as usize == self.vectors;
+            if is_read_once && self.stays(id, self.until[register as usize], scanned) {
+                self.allocation.of[value] = NodeLocation::Plane;
+            } else {
+                self.allocation.used_registers |= 1 << register;
+            }
+        } else if let NodeLocation::MaskRegister(register) = self.allocation.of[value] {
+            self.free_masks.push(register.number);
+        } else if let NodeLocation::SpillSlot(slot) = self.allocation.of[value] {
+            self.free_slots.push((slot, id));
+        }
+    }
+
+    /// A location for a value that is in no register.
+    fn spill(&mut self, id: NodeId, last: NodeId, scanned: ScannedGraph<'_>) -> NodeLocation {
+        match self.stays(id, last, scanned) {
             true => NodeLocation::Plane,
-            false => self.slot(id),
+            false => self.slot(last),
         }
     }
 
     /// Whether a node that is live until `last` can be read in its plane.
-    fn stays(&self, id: NodeId, last: NodeId, graph: &Graph, stores: &[GraphStore]) -> bool {
-        let node = graph.node(id);
+    fn stays(&self, id: NodeId, last: NodeId, scanned: ScannedGraph<'_>) -> bool {
+        let node = scanned.graph.node(id);
         let is_left = || {
-            let write = stores
-                .iter()
-                .find(|store| store.target == StoreTarget::Word(node.a));
+            let write =
+                (scanned.stores.iter()).find(|store| store.target == StoreTarget::Word(node.a));
             // A store after a node may be written before it.
-            let is_stored = stores.iter().any(|store| store.value == id);
+            let is_stored = scanned.stores.iter().any(|store| store.value == id);
             !is_stored && write.is_none_or(|write| last <= write.after)
         };
         self.reads_planes && node.op == NodeOp::Plane && is_left()
     }
 
-    /// A spill slot that was free at a node, and has been since.
-    fn slot(&mut self, at: NodeId) -> NodeLocation {
-        let free = self.free_slots.iter().position(|&(_, after)| after < at);
+    /// A spill slot that is free up to a node.
+    fn slot(&mut self, last: NodeId) -> NodeLocation {
+        let free = self
+            .free_slots
+            .iter()
+            .position(|&(_, before)| last < before);
         NodeLocation::SpillSlot(match free {
             Some(index) => self.free_slots.swap_remove(index).0,
             None => {
@@ -346,17 +295,5 @@ impl LinearScan {
                 (self.allocation.spill_slots - 1) as u16
             }
         })
-    }
-
-    fn free(&mut self, id: NodeId, vector: usize, after: NodeId) {
-        let location = self.allocation.of[id as usize * self.vectors + vector];
-        // Nearly all are registers, which a branch of its own predicts.
-        if let NodeLocation::Register(register) = location {
-            self.free.push(register);
-        } else if let NodeLocation::MaskRegister(register) = location {
-            self.free_masks.push(register.number);
-        } else if let NodeLocation::SpillSlot(slot) = location {
-            self.free_slots.push((slot, after));
-        }
     }
 }

@@ -12,11 +12,13 @@ use std::ops::Range;
 
 #[cfg(feature = "batch")]
 mod batch_liveness;
+mod last_uses;
 #[cfg(feature = "batch")]
 mod uniformity;
 
 #[cfg(feature = "batch")]
-pub(crate) use batch_liveness::{BatchBlocks, LIVE_OUT};
+pub(crate) use batch_liveness::BatchBlocks;
+pub(crate) use last_uses::LIVE_OUT;
 #[cfg(feature = "batch")]
 pub(crate) use uniformity::{LocationsAtEnd, UniformRegisters, gives_uniform};
 
@@ -43,6 +45,9 @@ pub(crate) struct BasicBlocks<'p> {
     live_in: Option<Vec<u64>>,
     /// Per block a bit for each live-out register; none if the analysis was too large.
     live_out: Option<Vec<u64>>,
+    /// For each register the last block in which uses were found, and the first of them that is not
+    /// before the code gone through.
+    last_read: Vec<(u32, u32)>,
 }
 
 impl<'p> BasicBlocks<'p> {
@@ -61,6 +66,7 @@ impl<'p> BasicBlocks<'p> {
             in_array: in_arrays(program),
             live_in: None,
             live_out: None,
+            last_read: Vec::new(),
         };
         blocks.returns = blocks.find_returns();
         blocks.find_live();

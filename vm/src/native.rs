@@ -92,11 +92,15 @@ pub struct PointCfg {
     pub entries: Vec<CfgEntry>,
 }
 
-/// A basic block of code for single points, and its terminator.
+/// A basic block of code for single points, or a part of one, and its terminator.
 #[derive(Debug)]
 pub struct PointBlock {
     /// The arithmetic instructions, in order.
     pub instructions: Vec<ArithmeticInst>,
+    /// For each of them, and for each location that it writes, the position of the last instruction
+    /// of the basic block that reads what it writes: 0 if none does, `u32::MAX` if that is live-out
+    /// of the basic block.
+    pub last_uses: Vec<[u32; 3]>,
     /// Its terminator. Exits are the interpreter's numbers of instructions, or [`EXIT_FINISHED`].
     pub terminator: PointTerminator,
     /// Its last bytecode instruction.

@@ -190,11 +190,12 @@ impl Node {
         }
     }
 
-    /// Calls `each` for each of its operands.
+    /// Calls `each` for each of its operands, the last one first: on targets whose instructions
+    /// overwrite an operand, that is the last one, so register allocation begins with it.
     #[inline]
     pub(crate) fn for_each_operand(&self, mut each: impl FnMut(NodeId)) {
         let count = self.op.operand_count();
-        for (index, word) in [self.a, self.b, self.c].into_iter().enumerate() {
+        for (index, word) in [self.a, self.b, self.c].into_iter().enumerate().rev() {
             if index < count {
                 each(word);
             }

@@ -134,7 +134,7 @@ fields! {
     CondBranch { condition, when, target, next }
     Segment { locations, instructions, live_out }
     PointCfg { locations, blocks, live_out, entries }
-    PointBlock { instructions, terminator, position }
+    PointBlock { instructions, last_uses, terminator, position }
     CfgEntry { block, at, depth }
     DualOperand { value, shadows }
 }
@@ -305,6 +305,7 @@ mod tests {
             blocks: thens
                 .map(|terminator| PointBlock {
                     instructions: vec![inst(ArithmeticKind::Op(Op::Sqrt))],
+                    last_uses: vec![[4, 5, 6]],
                     terminator,
                     position: 4,
                 })
@@ -374,7 +375,7 @@ mod tests {
                 _ => panic!("the last block branches"),
             }
         }
-        let changes: [Change<PointCfg>; 15] = [
+        let changes: [Change<PointCfg>; 16] = [
             |_| {},
             |cfg| branch_of(cfg).when = false,
             |cfg| branch_of(cfg).target = Edge::Exit(4),
@@ -386,6 +387,7 @@ mod tests {
             |cfg| cfg.blocks[0].terminator = PointTerminator::Jump(Edge::Block(2)),
             |cfg| cfg.blocks.swap(1, 2),
             |cfg| cfg.live_out = None,
+            |cfg| cfg.blocks[0].last_uses[0][2] = 7,
             |cfg| cfg.live_out = Some(vec![1, 2, 3]),
             |cfg| cfg.entries[0].block = 1,
             |cfg| cfg.entries[0].at = 14,

@@ -12,6 +12,8 @@ pub(super) struct MaskUses {
 /// How a node is read.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeMaskUses {
+    /// At all.
+    is_read: bool,
     /// As a vector of words.
     as_vector: bool,
     /// As a mask that must not be inverted.
@@ -22,19 +24,15 @@ struct NodeMaskUses {
 
 impl MaskUses {
     /// Finds how the nodes of a graph are read.
-    pub(super) fn find(
-        &mut self,
-        graph: &Graph,
-        stores: &[GraphStore],
-        is_live: impl Fn(NodeId) -> bool,
-    ) {
+    pub(super) fn find(&mut self, graph: &Graph, stores: &[GraphStore]) {
         self.of.clear();
         self.of.resize(graph.nodes.len(), NodeMaskUses::default());
         for store in stores {
-            self.of[store.value as usize].as_vector = true;
+            let uses = &mut self.of[store.value as usize];
+            (uses.is_read, uses.as_vector) = (true, true);
         }
         for (id, &node) in (0..self.of.len() as NodeId).zip(&graph.nodes).rev() {
-            if is_live(id) {
+            if self.of[id as usize].is_read {
                 self.read(id, node, graph);
             }
         }
@@ -55,6 +53,7 @@ impl MaskUses {
         };
         graph.for_each_operand(node, |operand| {
             let uses = &mut self.of[operand as usize];
+            uses.is_read = true;
             if mask == Some(operand) {
                 mask = None;
                 uses.upright |= op == NodeOp::And;

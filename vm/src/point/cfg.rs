@@ -6,7 +6,7 @@
 //! may have come that far by itself.
 
 use super::state::index;
-use crate::basic_blocks::{BasicBlocks, MAX_LIVENESS_WORDS};
+use crate::basic_blocks::{BasicBlocks, LIVE_OUT, MAX_LIVENESS_WORDS};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register};
 use crate::native::{
     ArithmeticInst, ArithmeticKind, CfgEntry, CondBranch, Condition, DualOperand, EXIT_FINISHED,
@@ -27,8 +27,8 @@ type Span = Range<u32>;
 /// The code of single points for a native backend: the CFG of each function that has any block.
 pub fn point_cfgs(program: &Bytecode) -> Vec<PointCfg> {
     let operands = Operands::new(program);
-    let blocks = BasicBlocks::new(&operands, &[]);
-    let mut spans = Vec::new();
+    let mut blocks = BasicBlocks::new(&operands, &[]);
+    let (mut spans, mut last_uses) = (Vec::new(), Vec::new());
     let mut point_cfgs = Vec::new();
     let mut block = 0;
     for (number, function) in program.functions.iter().enumerate() {
@@ -37,9 +37,15 @@ pub fn point_cfgs(program: &Bytecode) -> Vec<PointCfg> {
         let code = &program.code[function.start as usize..end as usize];
         let finishes = finishes(program, number as u32, code);
         spans.clear();
+        last_uses.clear();
         let first = block;
         while block < blocks.len() && blocks.range(block).start < end {
             point_blocks(program, finishes, blocks.range(block), &mut spans);
+            let found = blocks.last_uses(block);
+            last_uses.extend(found.iter().map(|found| {
+                let mut words = found.iter().copied();
+                [(); 3].map(|()| words.next().unwrap_or(LIVE_OUT))
+            }));
             block += 1;
         }
         let mut finder = Finder {
@@ -47,6 +53,8 @@ pub fn point_cfgs(program: &Bytecode) -> Vec<PointCfg> {
             function: function.start,
             finishes,
             spans: &spans,
+            last_uses: &last_uses,
+            in_array: &blocks.in_array,
             numbers: FxHashMap::default(),
             words: Vec::new(),
         };
@@ -134,6 +142,9 @@ struct Finder<'p> {
     finishes: bool,
     /// Its blocks, in order.
     spans: &'p [Span],
+    /// For each of its instructions, the last uses of a value and shadows that it writes.
+    last_uses: &'p [[u32; 3]],
+    in_array: &'p [bool],
     numbers: FxHashMap<WordLocation, u32>,
     words: Vec<WordLocation>,
 }
@@ -173,10 +184,13 @@ impl Finder<'_> {
     }
 
     fn point_block(&mut self, span: Span) -> PointBlock {
-        let instructions = span
-            .clone()
-            .filter_map(|position| self.arithmetic(position));
-        let mut instructions: Vec<ArithmeticInst> = instructions.collect();
+        let (mut instructions, mut last_uses) = (Vec::new(), Vec::new());
+        for position in span.clone() {
+            if let Some(inst) = self.arithmetic(position) {
+                instructions.push(inst);
+                last_uses.push(self.last_uses_at(position));
+            }
+        }
         let last = span.end - 1;
         let code = *self.code(last);
         let [a, ..] = code.words;
@@ -193,14 +207,25 @@ impl Finder<'_> {
             Opcode::BranchIf(when) => self.branch(None, 1, when, &code, span.end),
             Opcode::Return if self.finishes => {
                 self.outputs(last, &mut instructions);
+                last_uses.resize(instructions.len(), [LIVE_OUT; 3]);
                 PointTerminator::Jump(Edge::Exit(EXIT_FINISHED))
             }
             _ => PointTerminator::Jump(self.edge(span.end)),
         };
         PointBlock {
             instructions,
+            last_uses,
             terminator,
             position: last,
+        }
+    }
+
+    /// The last uses of what an instruction writes. Arrays are read as a whole.
+    fn last_uses_at(&self, position: u32) -> [u32; 3] {
+        let [register, ..] = self.code(position).words;
+        match self.in_array[register as usize] {
+            true => [LIVE_OUT; 3],
+            false => self.last_uses[(position - self.function) as usize],
         }
     }
 
