@@ -5,7 +5,7 @@ use crate::numpy::{is_array, read_array};
 use crate::report;
 use crate::setting::NamedFile;
 use adumbra::program::BufferNumbers;
-use adumbra::{Instance, Scalar};
+use adumbra::{Instance, Program, Scalar};
 use std::path::Path;
 
 /// Sets the buffers of an instance; says which have no elements.
@@ -46,6 +46,20 @@ pub fn set_buffers(files: &[NamedFile], instance: &mut Instance) -> CliResult {
         }
     }
     Ok(())
+}
+
+/// Refuses a program that reads buffers, for a command that sets none.
+///
+/// # Errors
+/// If it reads one.
+pub fn refuse_buffers(program: &Program, command: &str) -> CliResult {
+    match program.buffers().next() {
+        None => Ok(()),
+        Some(buffer) => Err(CliError::usage(format!(
+            "the shader reads the buffer `{}`, and `{command}` sets none: make it an input, or a constant",
+            buffer.name
+        ))),
+    }
 }
 
 /// The numbers of a file, for a buffer of that type: an array of NumPy, whatever its shape, in the

@@ -4,6 +4,7 @@ use crate::args::{Cli, Command};
 use crate::error::{CliError, CliResult};
 use crate::report::{self, OutputFormat};
 use crate::{aot, bench, check, emit, eval, fit, grad, image, info, metric, repl, run};
+use adumbra_frontend::closest_name;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use signal_hook::consts::SIGINT;
@@ -28,8 +29,20 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 let written = error.print().and_then(|()| io::stdout().flush());
                 return ended(written.map_err(CliError::Output), OutputFormat::Text);
             }
+            let topic = help_topic(&arguments);
+            let pages = topic.map(repl::help::pages).unwrap_or_default();
+            if !pages.is_empty() {
+                let mut out = io::stdout();
+                let written = out.write_all(pages.as_bytes()).and_then(|()| out.flush());
+                return ended(written.map_err(CliError::Output), OutputFormat::Text);
+            }
             // There is nowhere to report a failure of this write to.
             let _ = error.print();
+            if let Some(topic) = topic
+                && let Some(known) = closest_name(topic, repl::help::topics())
+            {
+                report::message(&format!("of topics, `{known}` is the closest"));
+            }
             if let Some(file) = shader_in_place_of_command(&error) {
                 report::message(&format!("to run a shader: `adumbra run {file}`"));
             }
@@ -69,6 +82,14 @@ fn ended(outcome: CliResult, format: OutputFormat) -> u8 {
             130
         }
     }
+}
+
+/// The topic of `adumbra help TOPIC`: what `:help` explains in a session.
+fn help_topic(arguments: &[OsString]) -> Option<&str> {
+    let [_, help, topic] = arguments else {
+        return None;
+    };
+    topic.to_str().filter(|_| help == "help")
 }
 
 /// The first argument, if it names a shader's file where a command should be.

@@ -109,7 +109,7 @@ pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> 
             format!("`{name}` is not a text: byte 0x{byte:02x} at offset {at} is not UTF-8"),
         )
         .here("what follows is no text")
-        .help("save the file as UTF-8; serialised bytecode is for `run`, `info`, `image` and `aot`, and no group");
+        .help("save the file as UTF-8; a serialised program is no source: `run`, `info`, `image`, `grad`, `metric`, `emit` and `aot` take one");
         Diagnostics {
             sources: Sources::new(name, before),
             diagnostics: vec![diagnostic],

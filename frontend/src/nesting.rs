@@ -127,17 +127,14 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
             let message = format!(
                 "more than {MAX_NESTING} brackets, statements and operators are inside each other"
             );
-            // The bracket of a condition is its statement's.
-            let of = match at.checked_sub(1) {
-                Some(before) if kind == TokenKind::LParen => kinds[before],
-                _ => kind,
-            };
-            let help = match of {
-                TokenKind::If
-                | TokenKind::For
-                | TokenKind::While
-                | TokenKind::Do
-                | TokenKind::Switch => "move the inner statements into a function of their own",
+            // A statement has brackets and operators of its condition, and of a block.
+            let is_statement =
+                |waiting: &&Waiting| matches!(waiting, Waiting::If | Waiting::Statement);
+            let statements = stack.iter().filter(is_statement).count();
+            let help = match kind {
+                _ if statements > MAX_NESTING / 4 => {
+                    "move the inner statements into a function of their own"
+                }
                 TokenKind::LBrace => "move the inner block into a function of its own",
                 _ => "name a part of the expression: put it into a variable before",
             };

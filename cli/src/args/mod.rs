@@ -27,7 +27,7 @@ use std::path::PathBuf;
     subcommand_negates_reqs = true,
     after_help = "Exit status: 0 fine, 1 the input is at fault, 2 the usage is.\n\
                   `-` as FILE reads standard input. NO_COLOR disables colour.\n\
-                  What a report's code means: `:help E0205` in a session.\n\n\
+                  What a report's code means: `adumbra help E0205`.\n\n\
                   Example: adumbra eval 'sin(x) * y' -g x=0.5:1:0 -g y=2:0:1"
 )]
 pub struct Cli {

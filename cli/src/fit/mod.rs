@@ -21,6 +21,7 @@ mod target;
 
 use crate::args::fit::{FitArgs, LossName, NoiseName};
 use crate::args::{CompileArgs, GlobalSet};
+use crate::buffers::refuse_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files::check_no_overwrite;
@@ -33,7 +34,7 @@ use crate::run::unfolded_instance;
 use crate::setting::GlobalSetting;
 use crate::setup::Setup;
 use adumbra::batch::BatchSetup;
-use adumbra::diagnostics::FileId;
+use adumbra::diagnostics::{Code, FileId};
 use adumbra::globals::GlobalMember;
 use adumbra::sources::without_blocks;
 use adumbra::value::ValueView;
@@ -73,6 +74,7 @@ pub fn fit(args: &FitArgs) -> CliResult {
     };
     let files = FitFiles::beside(&args.out, args.targets.len(), args.frames)?;
     let (program, sources) = load_shader(args, &setup, format)?;
+    refuse_buffers(&program, "fit")?;
     check_target_globals(args, &program)?;
     let output = image_output(args, &program)?;
     let channels = output.channels.min(3);
@@ -103,7 +105,10 @@ pub fn fit(args: &FitArgs) -> CliResult {
     let gradient = ShaderGradient::by_rules(args.rules, differentiated, &inputs, &output)
         .map_err(|refused| report_compile_error(refused, None, format))?;
     if let Some(gradient) = &gradient {
-        report::diagnostics_to_stderr(gradient.ends(), &sources, format);
+        // A fit has no other axes, and the note says what a still image means.
+        let ends = gradient.ends().iter();
+        let ends = ends.filter(|end| end.code != Code::UnmovedAxis).cloned();
+        report::diagnostics_to_stderr(&ends.collect::<Vec<_>>(), &sources, format);
         gradient.note_still_image(format);
     }
     global_notes::note_inputs(&compile, &program, format);

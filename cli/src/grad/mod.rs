@@ -145,6 +145,7 @@ pub fn grad(args: GradArgs) -> CliResult {
         args: &args,
         setup: &setup,
         program: &program,
+        request: &request,
         gradient,
         ends,
         jumps: jumps.as_ref(),
@@ -186,6 +187,7 @@ struct GradJob<'a> {
     setup: &'a Setup,
     /// The program without the gradient.
     program: &'a Arc<Program>,
+    request: &'a GradientRequest,
     gradient: &'a Gradient,
     /// Where it ends that would matter.
     ends: &'a [Diagnostic],
@@ -211,6 +213,20 @@ impl GradJob<'_> {
             Some(jumps) => jumps.is_zero(parameter),
             None => parameter.is_zero && self.args.rules != GradRules::Fd,
         }
+    }
+
+    /// The same gradient through edges, for a smooth one. Along which axis edges are looked for does
+    /// not say which parameters move them.
+    fn edges(&self) -> Option<JumpGradient> {
+        if self.args.rules != GradRules::Smooth {
+            return None;
+        }
+        let mut read = (self.program.globals().members().iter())
+            .filter(|member| self.program.reads(member.name()));
+        let floats = read.find(|member| crate::show::has_floats(member.ty()))?;
+        let axis = Axis::new(floats.name(), 0, 1.0);
+        let edges = (self.program).jump_gradient(self.request, &[axis], JumpRules::Edge);
+        edges.ok()
     }
 
     /// How many numbers the gradient by a parameter has.

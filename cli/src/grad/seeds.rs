@@ -60,8 +60,12 @@ pub fn read(
             )));
         }
         if outputs.iter().all(|output| output.name != *name) {
+            let known: Vec<String> = (outputs.iter())
+                .map(|output| format!("`{}`", output.name))
+                .collect();
             return Err(CliError::usage(format!(
-                "--seed {name}: it is no output of `--of`"
+                "--seed {name}: no such output is differentiated, only {}",
+                known.join(", ")
             )));
         }
     }

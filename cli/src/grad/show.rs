@@ -10,7 +10,7 @@ use crate::report::{self, JsonFault, OutputFormat};
 use crate::show::table;
 use adumbra::batch::PointFault;
 use adumbra::diagnostics::fault_diagnostic;
-use adumbra::gradient::{JumpDecision, Parameter, ParameterKind};
+use adumbra::gradient::{JumpDecision, JumpGradient, Parameter, ParameterKind};
 use adumbra::value::HumanFloat;
 use adumbra::{Diagnostic, Type};
 use serde::{Serialize, Serializer};
@@ -86,6 +86,7 @@ fn print_text(job: &GradJob<'_>, what: &Shown<'_>) -> CliResult {
     if slopes.is_some() {
         lines[0].push("difference".to_owned());
     }
+    let mut edges = None;
     for (at, parameter) in job.gradient.parameters().iter().enumerate() {
         let found = done.gradient(parameter);
         let mut columns = vec![label(job.gradient, parameter), shown(&found)];
@@ -102,7 +103,13 @@ fn print_text(job: &GradJob<'_>, what: &Shown<'_>) -> CliResult {
             }
             columns.push(text);
         } else if job.is_zero(parameter) {
-            columns.push("0 everywhere: nothing that has a derivative leads from it".to_owned());
+            let edges = edges.get_or_insert_with(|| job.edges());
+            let moves_edges = |edges: &JumpGradient| edges.moves_edges(parameter);
+            let reason = match edges.as_ref().is_some_and(moves_edges) {
+                true => "nothing smooth leads from it; edges do (`--rules edge`)",
+                false => "nothing that has a derivative leads from it",
+            };
+            columns.push(format!("0 everywhere: {reason}"));
         }
         lines.push(columns);
     }

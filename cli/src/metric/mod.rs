@@ -16,6 +16,7 @@ mod show;
 mod slopes;
 
 use crate::args::metric::MetricArgs;
+use crate::buffers::refuse_buffers;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::grad::seed_globals;
@@ -66,6 +67,7 @@ pub fn metric(args: MetricArgs) -> CliResult {
     let refuse = |diagnostics| report_compile_error(diagnostics, None, format);
     let edge = jump_gradient(&program, JumpRules::Edge).map_err(refuse)?;
     let pair = jump_gradient(&program, JumpRules::Pair);
+    refuse_buffers(&program, "metric")?;
     let textures = Textures::load(&program, &sources, &[], format, &mut Vec::new())?;
     report::diagnostics_to_stderr(program.warnings(), &sources, format);
     if args.compile.stats {

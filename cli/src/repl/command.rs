@@ -119,6 +119,19 @@ pub fn is_known_command(line: &str) -> bool {
     })
 }
 
+/// A line after the first that begins like a command and is none: the word, and the command that it
+/// is close to.
+pub fn misspelt_command(item: &str) -> Option<String> {
+    item.lines().skip(1).find_map(|line| {
+        let line = line.trim_start().strip_prefix(':')?;
+        let word = line.split(char::is_whitespace).next()?;
+        let known = closest_name(word, help::COMMANDS.iter().map(|page| page.name))?;
+        Some(format!(
+            "`:{word}` was read as source, since there is no such command; did you mean `:{known}`?"
+        ))
+    })
+}
+
 /// The command to type, for a word that ends or explains other REPLs; none if the word is a name
 /// here.
 pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliError> {

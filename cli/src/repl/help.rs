@@ -115,7 +115,12 @@ const CALLED: &[HelpPage] = &[
     help_page(
         "texture2d_sample",
         "texture2d_sample<name>(u, v)  texture2d_sample<name>(uv)",
-        "the colour of a texture, for which the host is given u and v with their four derivatives. It has none itself",
+        "the colour of a texture, for which the host is given u and v with their four derivatives. Its own follow from the slopes that the host gives",
+    ),
+    help_page(
+        "raymarch",
+        "raymarch<f>(origin, direction, steps, …)",
+        "marches a ray through the field of distances `f(position, …)`: a `hit`",
     ),
     help_page(
         "texture2d_sample_grad",

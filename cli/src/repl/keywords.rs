@@ -66,6 +66,11 @@ pub const KEYWORDS: &[HelpPage] = &[
         "a texture of the host, declared at the top of a file and sampled by `texture2d_sample<name>(uv)`",
     ),
     help_page(
+        "buffer",
+        "buffer<float> w;",
+        "numbers of the host, declared at the top of a file and read by index: `w[i]`",
+    ),
+    help_page(
         "shader_resource",
         "shader_resource name;",
         "an object of the host that is passed to closures",
@@ -146,6 +151,21 @@ pub const KEYWORDS: &[HelpPage] = &[
         "a value that is never written; at the top of a file, one for all functions",
     ),
     help_page(
+        "let",
+        "let x = 2.0 * y;",
+        "a value that is never written, whose type is that of what it is given",
+    ),
+    help_page(
+        "var",
+        "var x = diffPair(p);",
+        "a variable whose type is that of what it is given",
+    ),
+    help_page(
+        "typedef",
+        "typedef float3 radiance;",
+        "another name of a type, at the top of a file",
+    ),
+    help_page(
         "in",
         "float f(in float x)",
         "a parameter that is given: what every parameter is without a qualifier",
@@ -184,6 +204,16 @@ pub const KEYWORDS: &[HelpPage] = &[
         "detach",
         "detach(x)",
         "x, as a constant for derivatives of functions. Its own derivatives `ddx` and `ddy` stay",
+    ),
+    help_page(
+        "Differentiable",
+        "[Differentiable] float f(float x) { … }",
+        "a mark of functions that `fwd_diff` and `bwd_diff` differentiate",
+    ),
+    help_page(
+        "hit",
+        "hit h = raymarch<f>(…);",
+        "what `raymarch` gives: `converged`, `t`, `distance`, `position`, `normal` and `label`",
     ),
     help_page("true", "true", "the boolean that holds"),
     help_page("false", "false", "the boolean that does not hold"),

@@ -10,7 +10,7 @@ mod declared;
 mod differentiated;
 mod expression_text;
 mod gradient;
-mod help;
+pub(crate) mod help;
 mod highlight;
 mod keywords;
 mod plot;
@@ -78,7 +78,15 @@ pub fn repl(args: ReplArgs) -> CliResult {
             }
             ReadItem::Item(item) => match command::command_without_colon(session, &item) {
                 Some(failure) => Err(failure),
-                None => enter(session, &item, stats).map(|()| NextAction::Continue),
+                None => {
+                    let entered = enter(session, &item, stats);
+                    if entered.is_err()
+                        && let Some(text) = command::misspelt_command(&item)
+                    {
+                        report::message(&text);
+                    }
+                    entered.map(|()| NextAction::Continue)
+                }
             },
         };
         match outcome {

@@ -487,6 +487,14 @@ shader rings(out float o) { ring a; a.r = length(global_value<uv>) + global_valu
 shader plain(out float o) { o = 1; }";
 
 #[test]
+fn misspelt_commands_within_items_are_named() {
+    let ran = session("float f(float x) {\n:hepl\n}");
+    assert!(ran.stderr.contains("did you mean `:help`?"), "{ran:?}");
+    let ran = session("float f(float x) {\n:unlike\n}");
+    assert!(!ran.stderr.contains("did you mean"), "{ran:?}");
+}
+
+#[test]
 fn load_skips_shaders_that_lack_globals() {
     let file = scratch("loaded_shader.adu", DRAWN);
     let ran = session(&format!(

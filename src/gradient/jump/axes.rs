@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// The most axes along which points have neighbours. Random variables are axes of their own number.
 pub const MAX_AXES: usize = 4;
 
-/// A float among the globals of a host, and the distance of neighbouring samples along it.
+/// A float among the globals of a host, and the distance of neighbouring samples along it. Its text
+/// names the component of a global that has several.
 ///
 /// ```
 /// use adumbra::gradient::Axis;
@@ -23,6 +24,8 @@ pub struct Axis {
     scalar: usize,
     spacing: f64,
     is_random: bool,
+    /// Whether it is meant to be the only float of its global, whose components have names.
+    is_alone: bool,
 }
 
 impl Axis {
@@ -34,6 +37,7 @@ impl Axis {
             scalar,
             spacing,
             is_random: false,
+            is_alone: false,
         }
     }
 
@@ -107,19 +111,22 @@ impl FromStr for Axis {
                 (name, number)
             }
         };
-        let (global, scalar) = match name.trim().split_once('.') {
-            None => (name.trim(), 0),
+        let (global, scalar, is_alone) = match name.trim().split_once('.') {
+            None => (name.trim(), 0, true),
             Some((global, component)) => {
                 let components = ["xyzw", "rgba"].into_iter();
                 let scalar = components.filter_map(|all| all.find(component)).next();
                 let scalar = scalar.filter(|_| component.len() == 1);
                 let scalar = scalar.ok_or_else(|| format!("`.{component}` is no component"))?;
-                (global, scalar)
+                (global, scalar, false)
             }
         };
         match global.is_empty() {
             true => Err("there is no name".to_owned()),
-            false => Ok(Axis::new(global, scalar, spacing)),
+            false => Ok(Axis {
+                is_alone,
+                ..Axis::new(global, scalar, spacing)
+            }),
         }
     }
 }
@@ -152,6 +159,8 @@ pub(in crate::gradient) enum AxisError {
     Unknown(String),
     /// The global has no such float.
     NoFloat(String),
+    /// The global has several floats, and none is named.
+    Several(String),
     /// The spacing is not positive and finite.
     Spacing(String),
     /// Two axes are one.
@@ -179,6 +188,9 @@ pub(in crate::gradient) fn moves(
         let member = member.ok_or_else(|| AxisError::Unknown(axis.global.clone()))?;
         if !is_float(member.ty(), axis.scalar) {
             return Err(AxisError::NoFloat(axis.to_string()));
+        }
+        if axis.is_alone && member.ty().scalar_count() > 1 {
+            return Err(AxisError::Several(axis.global.clone()));
         }
         if !(axis.spacing > 0.0 && axis.spacing.is_finite()) {
             return Err(AxisError::Spacing(axis.to_string()));

@@ -334,6 +334,11 @@ impl Program {
                 format!("`{axis}` is no float of a global, so it is no axis"),
             )
             .help("an axis is a float of a global, as `x` or `uv.y`"),
+            AxisError::Several(name) => refused(
+                shader,
+                format!("`{name}` has several floats, and an axis is one"),
+            )
+            .help(format!("say which: `{name}.x` or `{name}.y`, or give both")),
             AxisError::Spacing(axis) => refused(
                 shader,
                 format!("neighbours along `{axis}` have no distance: it is above 0 and finite"),

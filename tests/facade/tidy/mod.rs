@@ -4,6 +4,7 @@
 
 mod dependency_cycles;
 mod paths;
+mod speed_table;
 mod techniques;
 mod type_names;
 mod words;

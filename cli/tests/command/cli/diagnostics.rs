@@ -88,6 +88,12 @@ fn bad_usage_is_2_bad_input_1() {
     assert!(ran.stderr.contains("'-1' for '--steps <N>'"), "{ran:?}");
     let ran = adumbra(["run", &two, "--shader", "b", "--json"]);
     assert_eq!(json_of(&ran)["outputs"]["o"]["value"], 2);
+    let ran = adumbra(["help", "E0205"]);
+    assert!(ran.stdout.starts_with("# E0205: "), "{ran:?}");
+    assert_eq!(ran.code, 0);
+    let ran = adumbra(["help", "smothstep"]);
+    assert!(ran.stderr.contains("`smoothstep`"), "{ran:?}");
+    assert_eq!(ran.code, 2);
     for args in [["--help"], ["--version"]] {
         let ran = adumbra(args);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));

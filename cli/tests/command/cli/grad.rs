@@ -161,7 +161,7 @@ fn what_cannot_be_is_refused() {
         (
             &["--globals", "picture", "--of", "luma", "--seed", "c=1,0,0"],
             2,
-            "it is no output of `--of`",
+            "no such output is differentiated, only `",
         ),
         (
             &["--globals", "picture", "--of", "luma", "--seed", "luma=1,2"],

@@ -143,7 +143,11 @@ fn seeds_that_do_not_fit_are_refused() {
         DISC,
         &["--of", "luma", "--size", "3x2", "--seed", "c=none.npy"],
     );
-    assert!(ran.stderr.contains("it is no output of `--of`"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("no such output is differentiated, only `"),
+        "{ran:?}"
+    );
 }
 
 #[test]

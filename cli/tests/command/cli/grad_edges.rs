@@ -116,6 +116,7 @@ fn what_is_no_axis_is_refused() {
     assert!(refused(&["--axes", "pixel.x"]).contains("give `--rules edge` or"));
     assert!(edge("pixell.x").contains("did you mean `pixel`?"));
     assert!(edge("pixel.z").contains("`pixel.z` is no float of a global"));
+    assert!(edge("pixel").contains("`pixel` has several floats"));
     assert!(edge("pixel.x:0").contains("is no distance"));
     assert!(edge("pixel.q").contains("is no component"));
     assert!(edge("pixel.x,pixel.x").contains("given twice"));
