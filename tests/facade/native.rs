@@ -106,6 +106,38 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
     }
 }
 
+/// Arms of more nodes than a unit of single points has: units end within their blocks, and pass on
+/// what is used later alone.
+#[test]
+fn units_of_single_points_end_within_blocks() {
+    if !is_there() {
+        return;
+    }
+    let arm = |first: u32| -> String {
+        let line = |i: u32| {
+            let (by, of) = (0.3 + 0.0001 * f64::from(i), 0.25 + 0.0001 * f64::from(i));
+            format!(
+                "a = a * 0.5 + b * {by}; b = b * 0.6 - a * {of}; kept{} = a;\n",
+                i % 3
+            )
+        };
+        (first..first + 1500).map(line).collect()
+    };
+    let program = compiled(&format!(
+        "shader s(out float o) {{
+            float x = global_value<x>, a = x, b = x + 1, kept0 = 2, kept1 = x * x, kept2 = 3;
+            if (x > 1) {{ {} }} else {{ {} }}
+            o = a + b + kept0 * kept1 - kept2;
+        }}",
+        arm(0),
+        arm(1500)
+    ));
+    let [mut point, mut alone] = [Evaluator::new(&Instance::new(&program)), native(&program)];
+    for x in [-0.5, 0.25, 1.5, 2.0] {
+        assert_eq!(value(&mut alone, x), value(&mut point, x), "{x}");
+    }
+}
+
 /// Noise is thousands of instructions: of a shader with much of it the rest is interpreted, in
 /// chunks and single points.
 #[test]
