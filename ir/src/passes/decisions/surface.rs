@@ -195,8 +195,6 @@ impl Rewriter<'_> {
         let has_choice = self.op(Op::FLt, &[least, infinity], span);
         let grazes_not = self.op(Op::LNot, &[given.grazes], span);
         let is_crease = self.op(Op::And, &[has_choice, grazes_not], span);
-        // A ray that ran out of steps before a surface has made no choice there.
-        let is_crease = self.op(Op::And, &[is_crease, given.reaches], span);
         let moved_by = [is_crease, choices[MARGIN], given.field];
         let moved_by = self.op(Op::Select, &moved_by, span);
         let one = self.float(1.0, span);
