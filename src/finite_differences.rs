@@ -22,8 +22,8 @@ const STEP_RATIO: f64 = 16.0;
 /// By how much two slopes of one function may differ, in proportion.
 const AGREEMENT: f64 = 1e-6;
 
-/// How many times the steps of the point itself a point beside it may take, and so many more: one
-/// that takes longer has another path.
+/// A point beside the point itself may take [`SIDE_STEPS`] times its steps, and
+/// [`MORE_SIDE_STEPS`]: one that takes longer has another path.
 const SIDE_STEPS: u64 = 16;
 const MORE_SIDE_STEPS: u64 = 1 << 12;
 
@@ -176,7 +176,7 @@ impl<'m> WidePoint<'m> {
         }
     }
 
-    /// Evaluates a point, which may take so many steps and those of the limits.
+    /// Evaluates a point, which may take that number of steps and those of the limits.
     fn evaluate(
         &self,
         point: &EvalPoint<f64>,

@@ -1,4 +1,4 @@
-//! The README's table of speed repeats figures of the page of results, which a command writes.
+//! The README's table of speed repeats results of the page that a command writes.
 
 use super::read;
 
@@ -8,15 +8,15 @@ fn columns(line: &str) -> Vec<&str> {
     columns.map(str::trim).collect()
 }
 
-/// The last figure of a result.
-fn figure<'p>(page: &'p str, name: &str) -> &'p str {
+/// The last ratio of a result.
+fn ratio<'p>(page: &'p str, name: &str) -> &'p str {
     let start = format!("| `{name}`");
     let line = page.lines().find(|line| line.starts_with(&start));
     columns(line.unwrap_or_else(|| panic!("there is no {name}")))[2]
 }
 
 #[test]
-fn readme_has_the_figures_of_the_results() {
+fn readme_has_the_results() {
     let (readme, page) = (read("README.md"), read("docs/performance.md"));
     let mut sections = readme.split("\n## ");
     let section = sections.find(|section| section.starts_with("Speed\n"));
@@ -26,7 +26,7 @@ fn readme_has_the_figures_of_the_results() {
     let mut expected = Vec::new();
     for program in ["w1", "w2", "w3", "w4"] {
         for what in ["value", "dual"] {
-            let of = |engine| figure(&page, &format!("{program}_avx2_{what}_{engine}_over_c"));
+            let of = |engine| ratio(&page, &format!("{program}_avx2_{what}_{engine}_over_c"));
             expected.push(["batch", "native"].map(of).join(" "));
         }
     }
