@@ -215,8 +215,8 @@ impl GradJob<'_> {
         }
     }
 
-    /// The same gradient through edges, for a smooth one. Along which axis edges are looked for does
-    /// not say which parameters move them.
+    /// The same gradient through edges, for a smooth one. Which parameters move edges does not
+    /// depend on the axis along which these are looked for.
     fn edges(&self) -> Option<JumpGradient> {
         if self.args.rules != GradRules::Smooth {
             return None;
