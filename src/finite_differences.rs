@@ -15,8 +15,10 @@ use adumbra_ir::host::{Host, Limits};
 use adumbra_ir::module::{BufferId, InstKind, Module};
 use adumbra_vm::FloatEnvironment;
 
-/// The most distances that are tried, each [`STEP_RATIO`] times as long as the one before.
-const STEPS: usize = 23;
+/// The most distances that are tried, each [`STEP_RATIO`] times as long as the one before, and how
+/// many shorter ones if none of these agree.
+const STEPS: usize = 20;
+const SHORTER_STEPS: i32 = 3;
 const STEP_RATIO: f64 = 16.0;
 
 /// By how much two slopes of one function may differ, in proportion.
@@ -30,8 +32,9 @@ const MORE_SIDE_STEPS: u64 = 1 << 12;
 /// The shortest distance that is tried, in pixels, where all that moves is 0.
 const LEAST_STEP: f64 = 1.0 / (1_u64 << 48) as f64;
 
-/// The least move of a number, over its value. By shorter ones, slopes are lost to rounding.
-const LEAST_MOVE: f64 = 1.0 / (1_u64 << 32) as f64;
+/// The least move of a number at first, over its value: 8 floats or more, so that the steps of what
+/// is rounded to f32 are seen.
+const LEAST_MOVE: f64 = 1.0 / (1 << 20) as f64;
 
 /// Central differences of one scalar of the outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,13 +223,39 @@ impl<'m> WidePoint<'m> {
         host: &mut dyn Host<f64>,
     ) -> Vec<(f64, bool)> {
         let scale = self.scale(motion);
-        let mut step = match scale {
+        let step = match scale {
             0.0 => LEAST_STEP,
             _ => LEAST_MOVE * scale,
         };
+        let long = self.estimates(middle, motion, (step, STEPS), host);
+        if long.iter().all(|estimates| agreeing(estimates).is_some()) {
+            return long.iter().map(|estimates| best(estimates)).collect();
+        }
+        let shortest = step / STEP_RATIO.powi(SHORTER_STEPS);
+        let count = SHORTER_STEPS as usize + 1;
+        let short = self.estimates(middle, motion, (shortest, count), host);
+        let slopes = long.iter().zip(&short).map(|(long, short)| {
+            match agreeing(long).or_else(|| agreeing(short)) {
+                Some((slope, _)) => (slope, true),
+                None => best(long),
+            }
+        });
+        slopes.collect()
+    }
+
+    /// The differences of each scalar of the outputs by steps of rising length, at most as many as
+    /// `count`: until all have agreed best.
+    fn estimates(
+        &self,
+        middle: &EvalOutcome<f64>,
+        motion: &Motion,
+        (mut step, count): (f64, usize),
+        host: &mut dyn Host<f64>,
+    ) -> Vec<Vec<Estimate>> {
+        let scale = self.scale(motion);
         let steps = (middle.steps.saturating_mul(SIDE_STEPS)).saturating_add(MORE_SIDE_STEPS);
         let mut estimates: Vec<Vec<Estimate>> = vec![Vec::new(); middle.outputs.len()];
-        for _ in 0..STEPS {
+        for _ in 0..count {
             let sides =
                 [step, -step].map(|step| self.evaluate(&self.moved(motion, step), steps, host));
             if let [Some(above), Some(below)] = sides {
@@ -249,7 +278,7 @@ impl<'m> WidePoint<'m> {
             }
             step *= STEP_RATIO;
         }
-        estimates.iter().map(|estimates| best(estimates)).collect()
+        estimates
     }
 
     /// The greatest value of what is read and moves, over its move by a step.
