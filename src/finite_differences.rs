@@ -22,7 +22,7 @@ const SHORTER_STEPS: i32 = 3;
 const STEP_RATIO: f64 = 16.0;
 
 /// By how much two slopes of one function may differ, in proportion.
-const AGREEMENT: f64 = 1e-6;
+const AGREEMENT: f64 = 1e-5;
 
 /// A point beside the point itself may take [`SIDE_STEPS`] times its steps, and
 /// [`MORE_SIDE_STEPS`]: one that takes longer has another path.
