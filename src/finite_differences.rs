@@ -331,15 +331,16 @@ fn disagreement(pair: &[Estimate]) -> f64 {
 /// last of those after it that each agree better; and whether longer steps agree less.
 fn agreeing(estimates: &[Estimate]) -> Option<(f64, bool)> {
     let error = |pair: &[Estimate]| match pair.iter().all(|estimate| estimate.is_smooth) {
-        true => disagreement(pair),
+        // No number is no agreement.
+        true => f64::INFINITY.min(disagreement(pair)),
         false => f64::INFINITY,
     };
     let mut pairs = estimates
         .windows(2)
-        .skip_while(|pair| !(error(pair) <= AGREEMENT));
+        .skip_while(|pair| error(pair) > AGREEMENT);
     let mut best = pairs.next()?;
     for pair in pairs {
-        if !(error(pair) < error(best)) {
+        if error(pair) >= error(best) {
             return Some((best[0].slope, true));
         }
         best = pair;
