@@ -18,7 +18,7 @@ use adumbra_vm::FloatEnvironment;
 /// The most distances that are tried, each [`STEP_RATIO`] times as long as the one before, and how
 /// many shorter ones if none of these agree.
 const STEPS: usize = 20;
-const SHORTER_STEPS: i32 = 3;
+const SHORTER_STEPS: usize = 3;
 const STEP_RATIO: f64 = 16.0;
 
 /// By how much two slopes of one function may differ, in proportion.
@@ -231,9 +231,8 @@ impl<'m> WidePoint<'m> {
         if long.iter().all(|estimates| agreeing(estimates).is_some()) {
             return long.iter().map(|estimates| best(estimates)).collect();
         }
-        let shortest = step / STEP_RATIO.powi(SHORTER_STEPS);
-        let count = SHORTER_STEPS as usize + 1;
-        let short = self.estimates(middle, motion, (shortest, count), host);
+        let shortest = (0..SHORTER_STEPS).fold(step, |step, _| step / STEP_RATIO);
+        let short = self.estimates(middle, motion, (shortest, SHORTER_STEPS + 1), host);
         let slopes = long.iter().zip(&short).map(|(long, short)| {
             match agreeing(long).or_else(|| agreeing(short)) {
                 Some((slope, _)) => (slope, true),
