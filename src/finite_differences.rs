@@ -3,7 +3,8 @@
 //! No one distance fits every function: `sin(1e6 * x)` asks for a short one, `x + 1e9` for a long
 //! one, and the root of a small number for one that stays within its domain. So the distance grows
 //! from a short one, until the slope agrees with that of the next longer one, and as long as it
-//! agrees better and better: beyond, a function that has decayed has a slope of 0 by any two.
+//! agrees better and better: beyond, a function that has decayed has a slope of 0 by any two. If
+//! none agree, shorter ones are tried.
 
 use crate::evaluator::reference::reference_point;
 use crate::globals::{PointGlobals, point_words};
@@ -227,16 +228,19 @@ impl<'m> WidePoint<'m> {
             0.0 => LEAST_STEP,
             _ => LEAST_MOVE * scale,
         };
-        let long = self.estimates(middle, motion, (step, STEPS), host);
-        if long.iter().all(|estimates| agreeing(estimates).is_some()) {
-            return long.iter().map(|estimates| best(estimates)).collect();
-        }
-        let shortest = (0..SHORTER_STEPS).fold(step, |step, _| step / STEP_RATIO);
-        let short = self.estimates(middle, motion, (shortest, SHORTER_STEPS + 1), host);
+        let long = self.estimates(middle, motion, scale, (step, STEPS), host);
+        let short = match long.iter().all(|estimates| agreeing(estimates).is_some()) {
+            true => vec![Vec::new(); long.len()],
+            false => {
+                let shortest = (0..SHORTER_STEPS).fold(step, |step, _| step / STEP_RATIO);
+                let steps = (shortest, SHORTER_STEPS + 1);
+                self.estimates(middle, motion, scale, steps, host)
+            }
+        };
         let slopes = long.iter().zip(&short).map(|(long, short)| {
             match agreeing(long).or_else(|| agreeing(short)) {
                 Some((slope, _)) => (slope, true),
-                None => best(long),
+                None => least_apart(long),
             }
         });
         slopes.collect()
@@ -248,10 +252,10 @@ impl<'m> WidePoint<'m> {
         &self,
         middle: &EvalOutcome<f64>,
         motion: &Motion,
+        scale: f64,
         (mut step, count): (f64, usize),
         host: &mut dyn Host<f64>,
     ) -> Vec<Vec<Estimate>> {
-        let scale = self.scale(motion);
         let steps = (middle.steps.saturating_mul(SIDE_STEPS)).saturating_add(MORE_SIDE_STEPS);
         let mut estimates: Vec<Vec<Estimate>> = vec![Vec::new(); middle.outputs.len()];
         for _ in 0..count {
@@ -347,12 +351,9 @@ fn agreeing(estimates: &[Estimate]) -> Option<(f64, bool)> {
     Some((best[0].slope, false))
 }
 
-/// The slope that [`agreeing`] finds. If there is none, that of the smooth estimates which differs
-/// least from the next in proportion, or else of all; and whether it is smooth.
-fn best(estimates: &[Estimate]) -> (f64, bool) {
-    if let Some((slope, _)) = agreeing(estimates) {
-        return (slope, true);
-    }
+/// Of the smooth estimates the slope that differs least from the next in proportion, or else of
+/// all; and whether it is smooth.
+fn least_apart(estimates: &[Estimate]) -> (f64, bool) {
     let least = |is_chosen: &dyn Fn(&Estimate) -> bool| {
         let pairs = estimates.windows(2);
         let pairs = pairs.filter(|pair| pair.iter().all(is_chosen));

@@ -14,8 +14,8 @@ use adumbra_ops::scalar_eval::operand_float;
 use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatEnvironment;
 use adumbra_vm::native::{
-    ArithmeticInst, ArithmeticKind, CfgEntry, DualOperand, Edge, LIBCALLS, OperandRef, PointBlock,
-    PointCfg, PointTerminator, Segment, VectorRun, WordLocation,
+    ArithmeticInst, ArithmeticKind, CfgEntry, DualOperand, Edge, LIBCALLS, LIVE_OUT, OperandRef,
+    PointBlock, PointCfg, PointTerminator, Segment, VectorRun, WordLocation,
 };
 use fastrand::Rng;
 
@@ -494,7 +494,7 @@ pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
 fn last_uses(segment: &Segment) -> Vec<[u32; 3]> {
     let mut next: Vec<u32> = vec![0; segment.locations.len()];
     for &word in &segment.live_out {
-        next[word as usize] = u32::MAX;
+        next[word as usize] = LIVE_OUT;
     }
     let found = segment.instructions.iter().rev().map(|inst| {
         let mut last_uses = [0; 3];

@@ -4,7 +4,6 @@ use crate::args::{Cli, Command};
 use crate::error::{CliError, CliResult};
 use crate::report::{self, OutputFormat};
 use crate::{aot, bench, check, emit, eval, fit, grad, image, info, metric, repl, run};
-use adumbra_frontend::closest_name;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use signal_hook::consts::SIGINT;
@@ -39,9 +38,9 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             // There is nowhere to report a failure of this write to.
             let _ = error.print();
             if let Some(topic) = topic
-                && let Some(known) = closest_name(topic, repl::help::topics())
+                && let Some(text) = repl::help::closest_page(topic)
             {
-                report::message(&format!("of topics, `{known}` is the closest"));
+                report::message(&text);
             }
             if let Some(file) = shader_in_place_of_command(&error) {
                 report::message(&format!("to run a shader: `adumbra run {file}`"));

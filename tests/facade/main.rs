@@ -15,6 +15,7 @@ mod counts;
 mod crates;
 mod decisions;
 mod derived;
+mod differences;
 mod discontinuities;
 mod discontinuity_facts;
 mod dropped;

@@ -117,7 +117,7 @@ fn units_of_single_points_end_within_blocks() {
         let line = |i: u32| {
             let (by, of) = (0.3 + 0.0001 * f64::from(i), 0.25 + 0.0001 * f64::from(i));
             format!(
-                "a = a * 0.5 + b * {by}; b = b * 0.6 - a * {of}; kept{} = a;\n",
+                "a = a * 0.5 + b * {by}; b = b * 0.6 - a * {of} + 1; kept{} += a;\n",
                 i % 3
             )
         };
@@ -126,8 +126,9 @@ fn units_of_single_points_end_within_blocks() {
     let program = compiled(&format!(
         "shader s(out float o) {{
             float x = global_value<x>, a = x, b = x + 1, kept0 = 2, kept1 = x * x, kept2 = 3;
-            if (x > 1) {{ {} }} else {{ {} }}
-            o = a + b + kept0 * kept1 - kept2;
+            float first = sin(x), second = cos(x);
+            if (x > 1) {{ {} kept0 += first; }} else {{ {} kept0 += second; }}
+            o = kept0 + 2 * kept1 - 3 * kept2;
         }}",
         arm(0),
         arm(1500)

@@ -18,7 +18,6 @@ mod uniformity;
 
 #[cfg(feature = "batch")]
 pub(crate) use batch_liveness::BatchBlocks;
-pub(crate) use last_uses::LIVE_OUT;
 #[cfg(feature = "batch")]
 pub(crate) use uniformity::{LocationsAtEnd, UniformRegisters, gives_uniform};
 

@@ -98,14 +98,17 @@ pub struct PointBlock {
     /// The arithmetic instructions, in order.
     pub instructions: Vec<ArithmeticInst>,
     /// For each of them, and for each location that it writes, the position of the last instruction
-    /// of the basic block that reads what it writes: 0 if none does, `u32::MAX` if that is live-out
-    /// of the basic block.
+    /// of the basic block that reads what it writes: 0 if none does, [`LIVE_OUT`] if that is
+    /// live-out of the basic block.
     pub last_uses: Vec<[u32; 3]>,
     /// Its terminator. Exits are the interpreter's numbers of instructions, or [`EXIT_FINISHED`].
     pub terminator: PointTerminator,
     /// Its last bytecode instruction.
     pub position: u32,
 }
+
+/// The last use of what is live-out of its block.
+pub const LIVE_OUT: u32 = u32::MAX;
 
 /// The exit by which the shader has returned. The output registers hold the outputs.
 pub const EXIT_FINISHED: u32 = u32::MAX;

@@ -193,10 +193,10 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     if !pages.is_empty() {
         return Ok(pages);
     }
-    Err(CliError::usage(match closest_name(topic, help::topics()) {
-        Some(known) => format!("there is no page on `{topic}`; did you mean `{known}`?"),
-        None => format!("there is no page on `{topic}`; `:help` lists what there is"),
-    }))
+    let text = help::closest_page(topic);
+    Err(CliError::usage(text.unwrap_or_else(|| {
+        format!("there is no page on `{topic}`; `:help` lists what there is")
+    })))
 }
 
 /// The subject of a command: its argument or, without one, the item that was evaluated last.

@@ -7,7 +7,7 @@ use adumbra::{
     diagnostics,
     inspect::{Op, OpClass, OpInfo},
 };
-use adumbra_frontend::check::builtin;
+use adumbra_frontend::{check::builtin, closest_name};
 use std::fmt::Write;
 
 /// A command of the REPL, or a word that is called: its usage and its description.
@@ -241,6 +241,14 @@ pub fn pages(wanted: &str) -> String {
     pages.extend((wanted == builtin::PRINTF).then(|| PRINTF.to_owned()));
     pages.extend(diagnostics::page(wanted).map(str::to_owned));
     pages.join("\n")
+}
+
+/// The page that a word without one is close to, as a message.
+pub fn closest_page(topic: &str) -> Option<String> {
+    let known = closest_name(topic, topics())?;
+    Some(format!(
+        "there is no page on `{topic}`; did you mean `{known}`?"
+    ))
 }
 
 /// The page of a function of the standard library: its overloads and its comment.

@@ -1,9 +1,7 @@
 //! The last use of what each instruction of a block writes.
 
 use super::BasicBlocks;
-
-/// The last use of a register that is live-out of its block.
-pub(crate) const LIVE_OUT: u32 = u32::MAX;
+use crate::native::LIVE_OUT;
 
 impl BasicBlocks<'_> {
     /// The last use of each register that an instruction of a block writes, before it is written

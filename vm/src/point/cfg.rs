@@ -6,11 +6,11 @@
 //! may have come that far by itself.
 
 use super::state::index;
-use crate::basic_blocks::{BasicBlocks, LIVE_OUT, MAX_LIVENESS_WORDS};
+use crate::basic_blocks::{BasicBlocks, MAX_LIVENESS_WORDS};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register};
 use crate::native::{
     ArithmeticInst, ArithmeticKind, CfgEntry, CondBranch, Condition, DualOperand, EXIT_FINISHED,
-    Edge, PointBlock, PointCfg, PointTerminator, WordLocation,
+    Edge, LIVE_OUT, PointBlock, PointCfg, PointTerminator, WordLocation,
 };
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, Op};

@@ -3,9 +3,9 @@
 
 use super::super::instruction::{BatchOp, OperandLocation};
 use super::{DualLocation, Loader, ends_basic_block};
-use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
 use crate::bytecode::value_registers;
+use crate::native::LIVE_OUT;
 use adumbra_ir::types::{Direction, Lanes};
 
 impl Loader<'_> {
